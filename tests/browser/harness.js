@@ -1,0 +1,240 @@
+/**
+ * Runs browser tests in the real Chromium and the real Firefox of this machine.
+ *
+ *   eachBrowser((browser) => {
+ *     test('draws', async () => {
+ *       const page = await browser.open('<attention-heatmap></attention-heatmap>', { ratio: 2 });
+ *       await page.evaluate(() => import('/web/elements/index.js'));
+ *       …
+ *     });
+ *   });
+ *
+ * Each browser starts once for a test file. A small server shows the repository on localhost, so
+ * that pages import the sources as they are, under the content security policy the figures promise
+ * to run under. Whatever a page throws, or writes to the console as an error, fails the test that
+ * opened it; `page.expectErrors(pattern)` takes the errors a test provokes on purpose.
+ *
+ * CHROMIUM and FIREFOX name other executables; ATTN_BROWSERS=chromium runs one of the two.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+import { after, afterEach, before, describe } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import puppeteer from 'puppeteer-core';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The policy of the design; tests that need another one pass `policy`. */
+export const policy = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "connect-src 'self'",
+  "worker-src 'self' blob:",
+  "style-src 'self'",
+].join('; ');
+
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+  '.svg': 'image/svg+xml',
+};
+
+/**
+ * Serves files below the repository's root and pages handed over as text.
+ * Two servers are two origins.
+ * @param {{ policy?: string | null }} [options] null sends no policy
+ */
+export async function serve(options = {}) {
+  /** @type {Map<string, { html: string, policy: string | null }>} */
+  const pages = new Map();
+  const own = options.policy === undefined ? policy : options.policy;
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname));
+    const page = pages.get(path);
+    const allowed = page ? page.policy : own;
+    if (allowed) response.setHeader('Content-Security-Policy', allowed);
+    response.setHeader('Cache-Control', 'no-store');
+    try {
+      const body = page ? page.html : await readFile(join(root, path));
+      const type = types[/** @type {keyof typeof types} */ (page ? '.html' : extname(path))];
+      response.setHeader('Content-Type', type ?? 'application/octet-stream');
+      response.end(body);
+    } catch {
+      response.statusCode = path === '/favicon.ico' ? 204 : 404;
+      response.end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const origin = `http://localhost:${address.port}`;
+  return {
+    origin,
+    /**
+     * @param {string} body markup of the page's body, or a whole document
+     * @param {{ policy?: string | null }} [options]
+     * @returns {string} its address
+     */
+    add(body, { policy = own } = {}) {
+      const path = `/page-${pages.size}.html`;
+      const html = /^\s*<!doctype/i.test(body)
+        ? body
+        : `<!doctype html><html lang="en"><meta charset="utf-8"><title>Test</title><meta name="viewport" content="width=device-width"><main>${body}</main></html>`;
+      pages.set(path, { html, policy });
+      return origin + path;
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** @param {'chromium' | 'firefox'} name */
+export function launch(name) {
+  if (name === 'chromium') {
+    return puppeteer.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US'],
+    });
+  }
+  return puppeteer.launch({
+    browser: 'firefox',
+    executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
+    args: ['--no-remote'],
+    extraPrefsFirefox: { 'intl.accept_languages': 'en-US', 'ui.prefersReducedMotion': 0 },
+  });
+}
+
+/**
+ * A puppeteer page that remembers its errors.
+ * @typedef {import('puppeteer-core').Page & {
+ *   errors: string[],
+ *   expectErrors: (pattern: RegExp) => void,
+ * }} Page
+ */
+
+/**
+ * @typedef {object} Browser
+ * @property {'chromium' | 'firefox'} name
+ * @property {Awaited<ReturnType<typeof serve>>} server set once tests run
+ * @property {import('puppeteer-core').Browser} puppeteer set once tests run
+ * @property {(page: string, options?: OpenOptions) => Promise<Page>} open `page` is markup, or an
+ *   address (`/dist/index.html`, `file://…`, `http://…`)
+ */
+
+/**
+ * @typedef {object} OpenOptions
+ * @property {number} [width] of the viewport, default 1280
+ * @property {number} [height] default 800
+ * @property {number} [ratio] device pixels in a CSS pixel, default 1
+ * @property {string | null} [policy] another content security policy, null for none
+ */
+
+/**
+ * Declares the same tests once for each browser.
+ * @param {(browser: Browser) => void} declare
+ */
+export function eachBrowser(declare) {
+  const chosen = process.env.ATTN_BROWSERS?.split(',') ?? ['chromium', 'firefox'];
+  for (const name of /** @type {const} */ (['chromium', 'firefox'])) {
+    if (!chosen.includes(name)) continue;
+    describe(name, { timeout: 300_000 }, () => {
+      /** @type {Page[]} */
+      let pages = [];
+      const browser = /** @type {Browser} */ ({
+        name,
+        async open(page, { width = 1280, height = 800, ratio = 1, policy } = {}) {
+          const opened = await watch(await this.puppeteer.newPage());
+          pages.push(opened);
+          await opened.setViewport({ width, height, deviceScaleFactor: ratio });
+          const address = /^(\w+:|\/)/.test(page)
+            ? new URL(page, this.server.origin).href
+            : this.server.add(page, { policy });
+          await opened.goto(address);
+          return opened;
+        },
+      });
+      before(async () => {
+        browser.server = await serve();
+        browser.puppeteer = await launch(name);
+      });
+      after(async () => {
+        await browser.puppeteer?.close();
+        await browser.server?.close();
+      });
+      afterEach(async () => {
+        const errors = pages.flatMap((page) => page.errors);
+        await Promise.all(pages.map((page) => page.close()));
+        pages = [];
+        assert.deepEqual(errors, [], 'the page reported errors');
+      });
+      declare(browser);
+    });
+  }
+}
+
+/**
+ * @param {import('puppeteer-core').Page} page
+ * @returns {Promise<Page>}
+ */
+async function watch(page) {
+  const errors = /** @type {string[]} */ ([]);
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  return Object.assign(page, {
+    errors,
+    /** @param {RegExp} pattern */
+    expectErrors(pattern) {
+      const taken = errors.filter((error) => pattern.test(error));
+      assert.ok(taken.length > 0, `no error matches ${pattern}: ${JSON.stringify(errors)}`);
+      for (const error of taken) errors.splice(errors.indexOf(error), 1);
+    },
+  });
+}
+
+/**
+ * What axe finds wrong with a page, one line a finding; empty is good.
+ * @param {Page} page
+ * @param {object} [options] axe.run options
+ * @returns {Promise<string[]>}
+ */
+export async function axe(page, options = {}) {
+  const source = await readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(`${source};0`);
+  return page.evaluate(async (options) => {
+    // @ts-expect-error axe is a global of the script above
+    const { violations } = await window.axe.run(document, options);
+    return violations.flatMap((/** @type {any} */ violation) =>
+      violation.nodes.map(
+        (/** @type {any} */ node) =>
+          `${violation.id}: ${node.target.flat().join(' ')}: ${node.failureSummary}`,
+      ),
+    );
+  }, options);
+}
+
+/**
+ * The colour of one pixel of a canvas, read back from its backing store.
+ * @param {import('puppeteer-core').ElementHandle<HTMLCanvasElement>} canvas
+ * @param {number} x in CSS pixels from the canvas's left edge
+ * @param {number} y
+ * @returns {Promise<number[]>} [red, green, blue, alpha]
+ */
+export function pixel(canvas, x, y) {
+  return canvas.evaluate(
+    (canvas, x, y) => {
+      const ratio = canvas.width / canvas.getBoundingClientRect().width;
+      const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+      return [...context.getImageData(Math.floor(x * ratio), Math.floor(y * ratio), 1, 1).data];
+    },
+    x,
+    y,
+  );
+}

@@ -1,0 +1,133 @@
+/**
+ * The look that every element shares: design tokens and a few base rules, as constructable
+ * stylesheets, so that the page runs under `style-src 'self'` without inline styles.
+ *
+ * An element adopts `[tokens of its scheme, base, its own sheets]`; changing the scheme swaps the
+ * first sheet. The tokens stand on `:host`, hence a page may override any of them from outside:
+ * `attention-heatmap { --attn-query: rebeccapurple }`.
+ *
+ *   --attn-paper     ground              --attn-query   query side, and what the user edited
+ *   --attn-ink       text                --attn-key     key side
+ *   --attn-quiet     secondary text      --attn-alert   errors, NaN
+ *   --attn-hairline  1 px lines          --attn-hatch   hatching of masked cells
+ *   --attn-font  --attn-mono             --attn-motion  time between states (0 when reduced)
+ *
+ * Text colours keep at least 4.5:1 on the ground of their own scheme. Print is always the light
+ * scheme; forced colours use the system's.
+ */
+
+/** @typedef {'light' | 'dark'} Scheme */
+
+/** @type {Record<Scheme, Record<string, string>>} */
+export const palette = {
+  light: {
+    paper: '#fcfcfa',
+    ink: '#1d1d1b',
+    quiet: '#65645f',
+    hairline: '#e4e3de',
+    hatch: '#d2d0c9',
+    query: '#b8430e',
+    key: '#0b6b74',
+    alert: '#a3155b',
+  },
+  dark: {
+    paper: '#16171a',
+    ink: '#e8e6e1',
+    quiet: '#9b9a95',
+    hairline: '#2c2e33',
+    hatch: '#3b3e45',
+    query: '#ff9d6c',
+    key: '#5cc8c2',
+    alert: '#ff8fb1',
+  },
+};
+
+const forced = {
+  paper: 'Canvas',
+  ink: 'CanvasText',
+  quiet: 'CanvasText',
+  hairline: 'GrayText',
+  hatch: 'GrayText',
+  query: 'Highlight',
+  key: 'LinkText',
+  alert: 'CanvasText',
+};
+
+const base = `
+:host {
+  display: block;
+  background: var(--attn-paper);
+  color: var(--attn-ink);
+  font: 16px/1.5 var(--attn-font);
+  text-align: start;
+  -webkit-text-size-adjust: 100%;
+}
+:host([hidden]) { display: none; }
+*, ::before, ::after { box-sizing: border-box; }
+:focus-visible { outline: 2px solid var(--attn-query); outline-offset: 2px; border-radius: 4px; }
+.label { font-size: 13px; line-height: 1.4; }
+.quiet { color: var(--attn-quiet); }
+.figures { font: 12px/1.5 var(--attn-mono); font-variant-numeric: tabular-nums; }
+.error { margin: 4px 0 0; color: var(--attn-alert); font-size: 13px; line-height: 1.4; }
+.error:empty { display: none; }
+.query { color: var(--attn-query); }
+.key { color: var(--attn-key); }
+.unseen {
+  position: absolute;
+  width: 1px;
+  height: 1px;
+  margin: 0;
+  padding: 0;
+  overflow: hidden;
+  clip-path: inset(50%);
+  white-space: nowrap;
+}
+`;
+
+/** @type {Map<string, CSSStyleSheet>} */
+const sheets = new Map();
+
+/**
+ * A stylesheet made once for each text; the same text gives the same sheet to every element.
+ * @param {string} text
+ * @returns {CSSStyleSheet}
+ */
+export function sheet(text) {
+  let made = sheets.get(text);
+  if (!made) {
+    made = new CSSStyleSheet();
+    made.replaceSync(text);
+    sheets.set(text, made);
+  }
+  return made;
+}
+
+/** @param {Record<string, string>} colours */
+const declare = (colours) =>
+  Object.entries(colours)
+    .map(([name, value]) => `--attn-${name}: ${value};`)
+    .join(' ');
+
+/** @param {Scheme} scheme */
+const tokens = (scheme) => `
+:host {
+  ${declare(palette[scheme])}
+  --attn-font: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif;
+  --attn-mono: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
+  --attn-motion: 120ms;
+  color-scheme: ${scheme};
+}
+@media (prefers-reduced-motion: reduce) { :host { --attn-motion: 0ms; } }
+@media (forced-colors: active) { :host { ${declare(forced)} } }
+@media print { :host { ${declare(palette.light)} color-scheme: light; } }
+`;
+
+/**
+ * Puts the shared look on a shadow root: call again when the scheme changes.
+ * @param {ShadowRoot} root
+ * @param {Scheme} scheme
+ * @param {...CSSStyleSheet} own sheets of the element itself, made by `sheet`
+ */
+export function adopt(root, scheme, ...own) {
+  root.adoptedStyleSheets = [sheet(tokens(scheme)), sheet(base), ...own];
+}
