@@ -1,0 +1,70 @@
+/**
+ * Which language a figure speaks and how its sentences are filled in.
+ *
+ * The nearest `lang` attribute decides, the element's own first and stepping out of shadow trees;
+ * where none is set, the browser's first language does. Any kind of Chinese gets Simplified Chinese,
+ * everything else English.
+ */
+import en from './en.js';
+import zh from './zh-CN.js';
+
+/** @typedef {typeof en} Strings */
+/** @typedef {'en' | 'zh-CN'} Language */
+
+/** @type {Record<Language, Strings>} */
+const all = { en, 'zh-CN': zh };
+
+/**
+ * @param {Element} element
+ * @returns {Language}
+ */
+export function languageOf(element) {
+  /** @type {Node | null} */
+  let at = element;
+  while (at) {
+    if (at instanceof Element && at.hasAttribute('lang')) return nearest(at.getAttribute('lang'));
+    at = at instanceof ShadowRoot ? at.host : at.parentNode;
+  }
+  return nearest(navigator.language);
+}
+
+/**
+ * @param {string | null} tag
+ * @returns {Language}
+ */
+function nearest(tag) {
+  return /^zh\b/i.test(tag ?? '') ? 'zh-CN' : 'en';
+}
+
+/** @param {Language} language */
+export function stringsOf(language) {
+  return all[language];
+}
+
+/**
+ * @param {string} sentence with places such as `{name}`
+ * @param {Record<string, string | number>} [values]
+ */
+export function fill(sentence, values = {}) {
+  return sentence.replace(/\{(\w+)\}/g, (place, name) =>
+    Object.hasOwn(values, name) ? String(values[name]) : place,
+  );
+}
+
+/**
+ * Calls `changed` when a `lang` attribute on the way from the element to the document changes.
+ * @param {Element} element a connected element
+ * @param {() => void} changed
+ * @returns {() => void} stops watching
+ */
+export function watchLanguage(element, changed) {
+  const observer = new MutationObserver(changed);
+  /** @type {Node} */
+  let root = element.getRootNode();
+  for (;;) {
+    observer.observe(root, { subtree: true, attributes: true, attributeFilter: ['lang'] });
+    if (!(root instanceof ShadowRoot)) break;
+    root = root.host.getRootNode();
+  }
+  return () => observer.disconnect();
+}
