@@ -1,5 +1,5 @@
 /**
- * Which language a figure speaks and how its sentences are filled in.
+ * Which language a figure speaks.
  *
  * The nearest `lang` attribute decides, the element's own first and stepping out of shadow trees;
  * where none is set, the browser's first language does. Any kind of Chinese gets Simplified Chinese,
@@ -39,16 +39,6 @@ function nearest(tag) {
 /** @param {Language} language */
 export function stringsOf(language) {
   return all[language];
-}
-
-/**
- * @param {string} sentence with places such as `{name}`
- * @param {Record<string, string | number>} [values]
- */
-export function fill(sentence, values = {}) {
-  return sentence.replace(/\{(\w+)\}/g, (place, name) =>
-    Object.hasOwn(values, name) ? String(values[name]) : place,
-  );
 }
 
 /**

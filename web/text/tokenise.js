@@ -81,16 +81,6 @@ export function joinTokens(tokens, unit) {
 }
 
 /**
- * How a token is written on a label: white space made visible, half a surrogate pair as its number.
- * @param {string} token
- */
-export function tokenLabel(token) {
-  return token
-    .replace(/\s/gu, '␣')
-    .replace(/\p{Cs}/gu, (half) => `\\u${half.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/**
  * For each new token the place of the old token it continues, or -1. Typing changes one stretch of a
  * text, so the tokens before and after that stretch are the old ones; what hangs on a token (its mask
  * cells, its edited numbers) moves with it.
