@@ -189,7 +189,7 @@ check-format:
 
 check-js:
 	$(call say,check,format and lint of JavaScript)
-	$(Q)node_modules/.bin/biome ci --error-on-warnings --log-level=warn .
+	$(Q)node_modules/.bin/biome ci --colors=off --error-on-warnings .
 
 check-types: everything
 	$(call say,check,types)
