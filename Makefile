@@ -31,7 +31,7 @@ C_FILES := $(call files,src/*.[ch] src/*/*.[ch] wasm/*.[ch] tests/*/*.[ch])
 # ---- what a person types -------------------------------------------------------------------------
 
 .PHONY: help play test test-c test-node test-browser check bench dist golden fuzz format clean
-.PHONY: everything native FORCE
+.PHONY: everything native
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -137,8 +137,7 @@ build/fuzz/tests/c/fuzz_%: build/fuzz/tests/c/fuzz_%.o build/fuzz/attn.a
 NATIVE_TESTS := $(foreach name,$(NATIVE),$(C_TESTS:%.c=build/$(name)/%))
 native: $(NATIVE_TESTS)
 
-build/sources: FORCE
-	@mkdir -p build; echo '$(SOURCES)' | cmp -s - $@ || echo '$(SOURCES)' > $@
+$(shell mkdir -p build; echo '$(SOURCES)' | cmp -s - build/sources || echo '$(SOURCES)' >build/sources)
 
 # emcc adds exports of its own; trim-wasm.js takes them off again and refuses imports.
 define wasm

@@ -1,0 +1,157 @@
+// Builds what the wasm files and the sources in wasm/ and web/ make together.
+//
+//   build/binaries.js       both wasm files as base64: `simd`, `scalar`
+//   build/colour-tables.js  `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
+//   build/formulas.js       `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
+//   build/worker-source.js  the worker with all that it imports, as one string
+//   dist/attention.js             the library, an ES module
+//   dist/element.js               the elements, an ES module
+//   dist/attention-playground.js  the elements, one classic script for any page
+//   dist/*.html, *.css            the pages
+//   dist/types/                   declarations
+//
+// Fails when a file is larger than its promise.
+
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import * as chromatic from 'd3-scale-chromatic';
+import * as esbuild from 'esbuild';
+import { formulas } from '../web/lessons/formulas.js';
+import { mathTree } from './formulas.js';
+
+const root = new URL('../', import.meta.url);
+const at = (/** @type {string} */ path) => new URL(path, root);
+
+/** Bytes after gzip that a file may have. @type {Record<string, number>} */
+const LIMITS = { 'attention.wasm': 60 * 1024, 'attention-playground.js': 120 * 1024 };
+
+/**
+ * @param {string} name
+ * @param {Record<string, unknown>} values exported under their keys
+ */
+function writeModule(name, values) {
+  const lines = Object.entries(values).map(
+    ([key, value]) => `export const ${key} = ${JSON.stringify(value)};\n`,
+  );
+  return writeFile(at(`build/${name}`), lines.join(''));
+}
+
+async function writeBinaries() {
+  const base64 = async (/** @type {string} */ file) =>
+    (await readFile(at(file))).toString('base64');
+  await writeModule('binaries.js', {
+    simd: await base64('dist/attention.wasm'),
+    scalar: await base64('dist/attention-scalar.wasm'),
+  });
+}
+
+/**
+ * Signed values: blue below 0, red above, as heat is read; the middle is the neutral grey.
+ * @param {number} t
+ */
+const blueToRed = (t) => chromatic.interpolateRdBu(1 - t);
+
+async function writeColourTables() {
+  const table = (/** @type {(t: number) => string} */ colour) =>
+    Array.from({ length: 256 }, (_, i) => {
+      const text = colour(i / 255);
+      const hex = text.match(/^#(..)(..)(..)$/);
+      const parts = hex
+        ? hex.slice(1).map((part) => Number.parseInt(part, 16))
+        : text.match(/\d+/g);
+      return Array.from(parts ?? [], Number);
+    }).flat();
+  await writeModule('colour-tables.js', {
+    cividis: table(chromatic.interpolateCividis),
+    viridis: table(chromatic.interpolateViridis),
+    redBlue: table(blueToRed),
+  });
+}
+
+async function writeFormulas() {
+  const trees = Object.entries(formulas).map(([name, latex]) => [name, mathTree(latex, true)]);
+  await writeModule('formulas.js', { formulas: Object.fromEntries(trees) });
+}
+
+/** @type {import('esbuild').BuildOptions} */
+const common = { bundle: true, target: 'es2022', absWorkingDir: at('.').pathname };
+
+async function writeWorker() {
+  const { outputFiles } = await esbuild.build({
+    ...common,
+    entryPoints: ['wasm/worker.js'],
+    format: 'iife',
+    minify: true,
+    write: false,
+  });
+  await writeModule('worker-source.js', { source: outputFiles[0].text });
+}
+
+async function writeBundles() {
+  // Only modules are sure to be read as UTF-8, so the classic script keeps to ASCII.
+  await Promise.all([
+    esbuild.build({
+      ...common,
+      entryPoints: { attention: 'wasm/attention.js', element: 'web/elements/index.js' },
+      format: 'esm',
+      charset: 'utf8',
+      outdir: 'dist',
+    }),
+    esbuild.build({
+      ...common,
+      entryPoints: { 'attention-playground': 'web/elements/index.js' },
+      format: 'iife',
+      minify: true,
+      outdir: 'dist',
+    }),
+  ]);
+}
+
+async function copyPages() {
+  for (const name of await readdir(at('web'))) {
+    if (/\.(html|css)$/.test(name)) await copyFile(at(`web/${name}`), at(`dist/${name}`));
+  }
+}
+
+/** Declarations come out even when types are wrong; `make check` is what fails then. */
+async function writeTypes() {
+  const tsc = at('node_modules/typescript/bin/tsc').pathname;
+  await promisify(execFile)(process.execPath, [
+    tsc,
+    '--project',
+    at('tools/types.json').pathname,
+  ]).catch((error) => {
+    const count = error.stdout?.match(/error TS/g)?.length;
+    if (!count) throw error;
+    console.warn(`  types    ${count} errors; make check shows them`);
+  });
+}
+
+async function reportSizes() {
+  let fits = true;
+  for (const name of (await readdir(at('dist'))).sort()) {
+    if (!/\.(js|wasm)$/.test(name)) continue;
+    const bytes = await readFile(at(`dist/${name}`));
+    const zipped = gzipSync(bytes, { level: 9 }).length;
+    const limit = LIMITS[name];
+    const kib = (/** @type {number} */ size) => `${(size / 1024).toFixed(1).padStart(6)} KiB`;
+    console.log(
+      `  size     ${name.padEnd(24)}${kib(bytes.length)}, gzipped ${kib(zipped)}` +
+        (limit ? ` of ${limit / 1024} allowed` : ''),
+    );
+    if (zipped > limit) {
+      console.error(`dist/${name} is ${zipped} bytes gzipped, over its limit of ${limit}.`);
+      fits = false;
+    }
+  }
+  if (!fits) process.exit(1);
+}
+
+await mkdir(at('build'), { recursive: true });
+await mkdir(at('dist'), { recursive: true });
+await Promise.all([writeBinaries(), writeColourTables(), writeFormulas()]);
+await writeWorker();
+await Promise.all([writeBundles(), copyPages(), writeTypes()]);
+await reportSizes();
