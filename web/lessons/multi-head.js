@@ -1,0 +1,444 @@
+/**
+ * The multi-head lesson: what goes in.
+ *
+ *   tokens → embedding (+ position) = X [T, H]
+ *   Q = X W_q, K = X W_k, V = X W_v, cut into h heads of D = H / h
+ *   weights = normalise(mask(score(Q, K) · scale ÷ temperature)),  heads = weights · V
+ *   output = concat(heads) W_o
+ *
+ * In self-attention both sides read the source; in cross-attention the queries come from the target
+ * and the keys and values from the source. This file is the state table, what an intent does to a
+ * state, and the request that asks the core for numbers. What is drawn is in multi-head-view.js.
+ */
+import { defaultState } from './state.js';
+
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./state.js').Table} Table */
+
+export const name = 'multi-head';
+export const MAX_TOKENS = 64;
+
+/**
+ * The tensors of the model: axis letters without the batch, how a map of it is coloured, and whether
+ * its numbers may be edited (masks and summaries may not: they have controls of their own).
+ * @type {Record<string, { axes: string[], kind: 'signed' | 'weights' | 'mask', fixed?: true,
+ *   when?: 'cross' | 'position' | 'cross position' }>}
+ */
+export const tensors = {
+  'source.embedding': { axes: ['Tk', 'H'], kind: 'signed' },
+  'source.position': { axes: ['Tk', 'H'], kind: 'signed', when: 'position' },
+  'source.input': { axes: ['Tk', 'H'], kind: 'signed' },
+  'target.embedding': { axes: ['Tq', 'H'], kind: 'signed', when: 'cross' },
+  'target.position': { axes: ['Tq', 'H'], kind: 'signed', when: 'cross position' },
+  'target.input': { axes: ['Tq', 'H'], kind: 'signed', when: 'cross' },
+  'attention.query.weight': { axes: ['H', 'H'], kind: 'signed' },
+  'attention.key.weight': { axes: ['H', 'H'], kind: 'signed' },
+  'attention.value.weight': { axes: ['H', 'H'], kind: 'signed' },
+  'attention.output.weight': { axes: ['H', 'H'], kind: 'signed' },
+  'attention.query': { axes: ['h', 'Tq', 'D'], kind: 'signed' },
+  'attention.key': { axes: ['h', 'Tk', 'D'], kind: 'signed' },
+  'attention.value': { axes: ['h', 'Tk', 'D'], kind: 'signed' },
+  'attention.raw_scores': { axes: ['h', 'Tq', 'Tk'], kind: 'signed' },
+  'attention.scores': { axes: ['h', 'Tq', 'Tk'], kind: 'signed' },
+  'attention.mask': { axes: ['h', 'Tq', 'Tk'], kind: 'mask', fixed: true },
+  'attention.masked_scores': { axes: ['h', 'Tq', 'Tk'], kind: 'signed' },
+  'attention.weights': { axes: ['h', 'Tq', 'Tk'], kind: 'weights' },
+  'attention.mean_weights': { axes: ['Tq', 'Tk'], kind: 'weights', fixed: true },
+  'attention.entropy': { axes: ['h', 'Tq'], kind: 'signed', fixed: true },
+  'attention.row_flags': { axes: ['h', 'Tq'], kind: 'mask', fixed: true },
+  'attention.heads': { axes: ['h', 'Tq', 'D'], kind: 'signed' },
+  'attention.output': { axes: ['Tq', 'H'], kind: 'signed' },
+};
+
+const names = Object.keys(tensors);
+
+/** @type {Table} */
+export const table = {
+  unit: { type: 'choice', choices: ['words', 'characters'], default: 'words', control: 'tokens' },
+  source: {
+    type: 'tokens',
+    min: 1,
+    max: MAX_TOKENS,
+    default: ['the', 'cat', 'sat', 'on', 'the', 'mat'],
+    control: 'tokens',
+  },
+  target: {
+    type: 'tokens',
+    min: 1,
+    max: MAX_TOKENS,
+    default: ['le', 'chat', 'est', 'assis', 'sur', 'le', 'tapis'],
+    control: 'tokens',
+  },
+  cross: { type: 'flag', default: false, control: 'variant' },
+  causal: { type: 'flag', default: false, control: 'masks' },
+  validLength: {
+    type: 'integer',
+    words: ['all'],
+    min: 0,
+    max: MAX_TOKENS,
+    default: 'all',
+    control: 'masks',
+  },
+  window: {
+    type: 'integer',
+    words: ['off'],
+    min: 0,
+    max: MAX_TOKENS - 1,
+    default: 'off',
+    control: 'masks',
+  },
+  closed: { type: 'cells', min: 0, max: MAX_TOKENS, default: [], control: 'masks' },
+  fill: {
+    type: 'choice',
+    choices: ['exclude', 'd2l', 'pytorch'],
+    default: 'exclude',
+    control: 'masks',
+  },
+  hiddens: { type: 'integer', min: 4, max: 128, default: 32, control: 'heads' },
+  heads: { type: 'integer', min: 1, max: 128, default: 4, control: 'heads' },
+  silenced: { type: 'indexes', max: 128, default: [], control: 'heads' },
+  score: {
+    type: 'choice',
+    choices: ['scaled-dot', 'dot', 'general', 'additive', 'cosine', 'gaussian'],
+    default: 'scaled-dot',
+    control: 'scoring',
+  },
+  scale: { type: 'number', words: ['auto', 'off'], default: 'auto', control: 'scoring' },
+  temperature: { type: 'number', min: 0.01, max: 100, default: 1, control: 'scoring' },
+  normalise: {
+    type: 'choice',
+    choices: ['softmax', 'sigmoid', 'relu'],
+    default: 'softmax',
+    control: 'scoring',
+  },
+  position: {
+    type: 'choice',
+    choices: ['none', 'sinusoidal'],
+    default: 'none',
+    control: 'vectors',
+  },
+  seed: { type: 'integer', min: 0, max: 2147483647, default: 1, control: 'vectors' },
+  edits: {
+    type: 'edits',
+    choices: names.filter((tensor) => !tensors[tensor].fixed),
+    default: [],
+  },
+  show: { type: 'choice', choices: names, default: 'attention.weights' },
+  head: { type: 'integer', min: 0, max: 127, default: 0 },
+  picture: { type: 'choice', choices: ['map', 'arcs'], default: 'map' },
+  range: { type: 'choice', choices: ['unit', 'largest'], default: 'unit' },
+  drawing: { type: 'flag', default: false, linked: false, undoable: false },
+  cell: { type: 'cell', max: 128, default: null, undoable: false },
+};
+
+/** The control groups in reading order; an embedding page chooses among these names. */
+export const groups = ['tokens', 'variant', 'masks', 'heads', 'scoring', 'vectors'];
+
+export const defaults = defaultState(table);
+
+/** @param {State} state */
+export const queries = (state) => (state.cross ? state.target : state.source);
+
+/**
+ * The size of each axis letter.
+ * @param {State} state
+ * @returns {Record<string, number>}
+ */
+export function sizes(state) {
+  return {
+    h: state.heads,
+    Tq: queries(state).length,
+    Tk: state.source.length,
+    H: state.hiddens,
+    D: state.hiddens / state.heads,
+  };
+}
+
+/**
+ * The numbers of heads that a width can be cut into.
+ * @param {number} hiddens
+ */
+export function divisors(hiddens) {
+  return Array.from({ length: hiddens }, (_, index) => index + 1).filter(
+    (heads) => hiddens % heads === 0,
+  );
+}
+
+/** @param {string} tensor @param {State} state */
+export function exists(tensor, state) {
+  const { when = '' } = tensors[tensor];
+  return (
+    (state.cross || !when.includes('cross')) &&
+    (state.position !== 'none' || !when.includes('position'))
+  );
+}
+
+/**
+ * Makes the fields that depend on others fit them, changing as little as possible.
+ * @param {State} state
+ * @returns {State}
+ */
+export function settle(state) {
+  const heads = Math.max(...divisors(state.hiddens).filter((count) => count <= state.heads));
+  const settled = { ...state, heads };
+  const size = sizes(settled);
+  settled.head = Math.min(state.head, heads - 1);
+  if (state.validLength > size.Tk) settled.validLength = size.Tk;
+  settled.silenced = keep(state.silenced, (/** @type {number} */ head) => head < heads);
+  settled.closed = trimCells(state.closed, size.Tq, size.Tk);
+  settled.edits = keep(
+    state.edits,
+    (/** @type {import('./state.js').Edit} */ edit) =>
+      exists(edit.name, settled) && fits(edit.at, tensors[edit.name].axes, size),
+  );
+  if (!exists(state.show, settled)) settled.show = defaults.show;
+  const [rows, columns] = tensors[settled.show].axes.slice(-2).map((axis) => size[axis]);
+  if (state.cell && !(state.cell[0] < rows && state.cell[1] < columns)) settled.cell = null;
+  return settled;
+}
+
+/**
+ * Filters, and gives the very list back when nothing goes.
+ * @template T
+ * @param {T[]} list
+ * @param {(item: T) => boolean} wanted
+ */
+function keep(list, wanted) {
+  const kept = list.filter(wanted);
+  return kept.length === list.length ? list : kept;
+}
+
+/**
+ * @param {number[]} at
+ * @param {string[]} axes
+ * @param {Record<string, number>} size
+ */
+function fits(at, axes, size) {
+  return at.length === axes.length && axes.every((axis, index) => at[index] < size[axis]);
+}
+
+/**
+ * @param {string[]} closed
+ * @param {number} rows
+ * @param {number} columns
+ */
+function trimCells(closed, rows, columns) {
+  const trimmed = closed.slice(0, rows).map((row) => row.slice(0, columns).replace(/0+$/, ''));
+  while (trimmed.length > 0 && trimmed[trimmed.length - 1] === '') trimmed.pop();
+  const same = trimmed.length === closed.length && trimmed.every((row, at) => row === closed[at]);
+  return same ? closed : trimmed;
+}
+
+/** @param {State} state @param {number} row @param {number} column */
+export function isClosed(state, row, column) {
+  return state.closed[row]?.[column] === '1';
+}
+
+/**
+ * What a reader does to a state:
+ *   set     values of fields
+ *   tokens  a new list for one side; `from` names for each token the place it came from, or -1
+ *   close   closes (or opens) one cell of the reader's own mask
+ *   edit    a number put into a tensor; null takes the edit back
+ *   load    a state by its differences from the defaults
+ * @typedef {{ type: 'set', values: State }
+ *   | { type: 'tokens', side: 'source' | 'target', tokens: string[], from: number[] }
+ *   | { type: 'close', row: number, column: number, closed: boolean }
+ *   | { type: 'edit', name: string, at: number[], value: number | null }
+ *   | { type: 'load', values: State }} Intent
+ */
+
+/**
+ * @param {State} state
+ * @param {Intent} intent
+ * @returns {State}
+ */
+export function reduce(state, intent) {
+  switch (intent.type) {
+    case 'set':
+      return settle({ ...state, ...intent.values });
+    case 'tokens':
+      return settle(withTokens(state, intent.side, intent.tokens, intent.from));
+    case 'close':
+      return settle(withCell(state, intent.row, intent.column, intent.closed));
+    case 'edit':
+      return settle(withEdit(state, intent.name, intent.at, intent.value));
+    case 'load':
+      return settle({ ...defaults, ...intent.values });
+  }
+}
+
+/**
+ * New tokens for one side; mask cells and edits stay with the tokens they belong to.
+ * @param {State} state
+ * @param {'source' | 'target'} side
+ * @param {string[]} tokens
+ * @param {number[]} from
+ */
+function withTokens(state, side, tokens, from) {
+  const moved = state.cross ? [side === 'source' ? 'Tk' : 'Tq'] : side === 'source' ? ['Tk', 'Tq'] : [];
+  const rows = moved.includes('Tq') ? from : state.closed.map((_, /** @type {number} */ row) => row);
+  const closed = rows.map((/** @type {number} */ row) => {
+    const cells = state.closed[row] ?? '';
+    return moved.includes('Tk') ? from.map((column) => cells[column] ?? '0').join('') : cells;
+  });
+  const edits = state.edits.flatMap((/** @type {import('./state.js').Edit} */ edit) => {
+    const { axes } = tensors[edit.name];
+    const at = edit.at.map((place, axis) =>
+      moved.includes(axes[axis]) ? from.indexOf(place) : place,
+    );
+    return at.includes(-1) ? [] : [{ ...edit, at }];
+  });
+  return { ...state, [side]: tokens, closed, edits };
+}
+
+/**
+ * @param {State} state
+ * @param {number} row
+ * @param {number} column
+ * @param {boolean} close
+ */
+function withCell(state, row, column, close) {
+  const height = Math.max(state.closed.length, row + 1);
+  const closed = Array.from({ length: height }, (_, at) => state.closed[at] ?? '');
+  const cells = closed[row].padEnd(column + 1, '0');
+  closed[row] = cells.slice(0, column) + (close ? '1' : '0') + cells.slice(column + 1);
+  return { ...state, closed };
+}
+
+/**
+ * @param {State} state
+ * @param {string} name
+ * @param {number[]} at
+ * @param {number | null} value
+ */
+function withEdit(state, name, at, value) {
+  const place = at.join();
+  const others = state.edits.filter(
+    (/** @type {import('./state.js').Edit} */ edit) =>
+      edit.name !== name || edit.at.join() !== place,
+  );
+  return { ...state, edits: value === null ? others : [...others, { name, at, value }] };
+}
+
+/**
+ * The variant is two fields seen as one choice.
+ * @param {State} state
+ * @returns {'self' | 'masked' | 'cross'}
+ */
+export function variantOf(state) {
+  if (state.cross) return 'cross';
+  return state.causal ? 'masked' : 'self';
+}
+
+/** @type {Record<'self' | 'masked' | 'cross', State>} */
+export const variants = {
+  self: { cross: false, causal: false },
+  masked: { cross: false, causal: true },
+  cross: { cross: true, causal: false },
+};
+
+/** What the drawing of every state needs, whichever tensor is shown large. */
+const alwaysRead = [
+  'attention.query',
+  'attention.key',
+  'attention.raw_scores',
+  'attention.scores',
+  'attention.mask',
+  'attention.masked_scores',
+  'attention.weights',
+  'attention.mean_weights',
+  'attention.entropy',
+  'attention.row_flags',
+  'attention.heads',
+  'attention.output',
+];
+
+const fills = { exclude: 'exclude', d2l: -1e6, pytorch: -Infinity };
+
+/**
+ * What the core is asked for.
+ * @param {State} state
+ */
+export function request(state) {
+  const size = sizes(state);
+  /** @type {Record<string, unknown>} */
+  const input = {
+    source: state.source,
+    heads: state.heads,
+    causal: state.causal,
+    score: state.score,
+    temperature: state.temperature,
+    normalise: state.normalise,
+    fill: fills[/** @type {keyof typeof fills} */ (state.fill)],
+  };
+  if (state.cross) input.target = state.target;
+  if (state.scale !== 'auto') input.scale = state.scale === 'off' ? 1 : state.scale;
+  if (state.validLength !== 'all') input.validLens = [state.validLength];
+  if (state.window !== 'off') input.window = state.window;
+  if (state.closed.length > 0) {
+    input.mask = Array.from({ length: size.Tq }, (_, row) =>
+      Array.from({ length: size.Tk }, (_, column) => !isClosed(state, row, column)),
+    );
+  }
+  if (state.silenced.length > 0) {
+    input.headMask = Array.from({ length: size.h }, (_, head) => !state.silenced.includes(head));
+  }
+  return {
+    model: 'attentionLayer',
+    config: { hiddens: state.hiddens, seed: state.seed, position: state.position, bias: false },
+    input,
+    overrides: state.edits.map((/** @type {import('./state.js').Edit} */ edit) => ({
+      ...edit,
+      at: withBatch(edit.name, edit.at),
+    })),
+    read: [...new Set([...alwaysRead, state.show])],
+  };
+}
+
+/**
+ * Tensors under `attention.` that depend on the input have a batch axis in front.
+ * @param {string} tensor
+ * @param {number[]} at
+ */
+function withBatch(tensor, at) {
+  return tensor.startsWith('attention.') && !tensor.endsWith('.weight') ? [0, ...at] : at;
+}
+
+/**
+ * Small changes of the state that are worth a look, each with a sentence of its name in the
+ * language files. Chinese readers get Chinese tokens.
+ * @type {{ name: string, values: State, chinese?: State }[]}
+ */
+export const experiments = [
+  {
+    name: 'order',
+    values: { source: ['dog', 'bites', 'man'], heads: 2 },
+    chinese: { source: ['狗', '咬', '人'], heads: 2 },
+  },
+  {
+    name: 'twins',
+    values: { source: ['the', 'cat', 'saw', 'the', 'dog'], position: 'sinusoidal' },
+    chinese: { source: ['猫', '看见', '另', '一', '只', '猫'], position: 'sinusoidal' },
+  },
+  {
+    name: 'future',
+    values: { source: ['we', 'only', 'look', 'back'], causal: true },
+    chinese: { source: ['我们', '只', '看', '过去'], causal: true },
+  },
+  {
+    name: 'saturation',
+    values: { hiddens: 128, heads: 1, scale: 'off' },
+    chinese: {
+      source: ['猫', '坐', '在', '垫子', '上'],
+      hiddens: 128,
+      heads: 1,
+      scale: 'off',
+    },
+  },
+  {
+    name: 'empty',
+    values: { source: ['a', 'b', 'c', 'd'], causal: true, closed: ['1'], fill: 'd2l' },
+    chinese: { source: ['甲', '乙', '丙', '丁'], causal: true, closed: ['1'], fill: 'd2l' },
+  },
+];
