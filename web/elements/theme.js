@@ -91,9 +91,10 @@ export function watchSurroundings(element, changed) {
   const { signal } = stop;
 
   const observer = new MutationObserver(() => changed('scheme'));
-  for (let root = element.getRootNode(); ; root = /** @type {ShadowRoot} */ (root).host.getRootNode()) {
+  for (let at = /** @type {Element | null} */ (element); at; ) {
+    const root = at.getRootNode();
     observer.observe(root, { subtree: true, attributes: true, attributeFilter: attributes });
-    if (!(root instanceof ShadowRoot)) break;
+    at = root instanceof ShadowRoot ? root.host : null;
   }
 
   /**

@@ -30,7 +30,8 @@ export default {
       matrixLength: 'shape [{shape}] needs {needed} numbers; got {got}',
       matrixRagged: 'every row needs {needed} numbers like row 0; row {row} has {got}',
       matrixNotNumber: 'row {row}, column {column} is not a number: {got}',
-      matrixTooLarge: 'at most {limit} rows and {limit} columns can be drawn; got {rows} × {columns}',
+      matrixTooLarge:
+        'at most {limit} rows and {limit} columns can be drawn; got {rows} × {columns}',
       json: 'the attribute {attribute} is not JSON: {reason}',
       labels: '{rows} × {columns} cells need {needed} {axis} labels; got {got}',
       labelList: '{axis} labels are a list of strings or bytes; got {got}',

@@ -21,7 +21,8 @@ export default {
     notANumberLegend: 'NaN',
     name: '热力图',
     summary: '{name}，{rows} × {columns}',
-    tooLargeForGrid: '共 {rows} × {columns} 格：超过 64 × 64 时只朗读选中的一格，全部数值请下载 CSV。',
+    tooLargeForGrid:
+      '共 {rows} × {columns} 格：超过 64 × 64 时只朗读选中的一格，全部数值请下载 CSV。',
     editName: '新数值，{cell}',
     errors: {
       matrixMissing: '矩阵应为 { shape, data } 或嵌套的数字数组，收到的是 {got}',

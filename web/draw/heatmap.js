@@ -1,0 +1,269 @@
+/**
+ * Draws a matrix as a heatmap: numbers in, pixels out.
+ *
+ * The cells are painted one pixel each into a block of the matrix's own size, which is then scaled
+ * up without smoothing, so that 512 × 512 cells cost no more than one image. On top come the few
+ * things that are not colours: hatching where a mask lies, crosses for NaN, values and labels
+ * where they fit, outlines for edits, for the row and column pointed at, and for the chosen cell.
+ *
+ * A masked weight that is not 0 (a finite fill leaks) keeps its colour beneath the hatching.
+ */
+import { colourIndex, inkAt } from './colour.js';
+import { short } from './format.js';
+import { boxOf } from './layout.js';
+import { drawCross, drawLegend } from './legend.js';
+import { drawPixels, hatch, write } from './pen.js';
+
+/** @typedef {import('./colour.js').Matrix} Matrix */
+/** @typedef {import('./colour.js').Scale} Scale */
+/** @typedef {import('./layout.js').Geometry} Geometry */
+/** @typedef {import('./pen.js').Pen} Pen */
+/** @typedef {import('../elements/theme.js').Theme} Theme */
+
+/**
+ * @typedef {object} Heatmap
+ * @property {Geometry} geometry
+ * @property {Matrix} matrix
+ * @property {Scale} scale
+ * @property {Theme} theme
+ * @property {ArrayLike<number> | null} [masked] rows × columns reasons, 0 = not masked
+ * @property {Iterable<readonly [row: number, column: number]>} [edited]
+ * @property {ArrayLike<number> | null} [rowFlags] bit 1 empty row, bit 2 NaN or +∞ in the row
+ * @property {readonly string[] | null} [values] text of each cell, as given to the layout
+ * @property {{ row?: number | null, column?: number | null }} [highlight] row or column pointed at
+ * @property {{ row: number, column: number } | null} [selected]
+ * @property {number | null} [constant] see Legend
+ * @property {string} [constantText]
+ * @property {readonly import('./legend.js').LegendNote[]} [notes]
+ */
+
+/**
+ * @param {Pen} pen
+ * @param {Heatmap} heatmap
+ */
+export function drawHeatmap(pen, heatmap) {
+  const { geometry, matrix, scale, theme, masked = null, edited = [], highlight = {} } = heatmap;
+  const { rows, columns, ratio, width, height, cellWidth, cellHeight } = geometry;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  pen.fillStyle = theme.paper;
+  pen.fillRect(0, 0, width, height);
+
+  if (rows > 0 && columns > 0) {
+    const grid = boxOf(geometry, 0, 0, rows, columns);
+    const whole = { ...grid, width: grid.width + geometry.gap, height: grid.height + geometry.gap };
+    const crowded = Math.min(cellWidth, cellHeight) * ratio < 1;
+    drawPixels(pen, paintCells(matrix, scale, masked), whole, crowded);
+  }
+  drawUncoloured(pen, heatmap);
+  drawGaps(pen, geometry, theme);
+  if (geometry.valueSize > 0) drawValues(pen, heatmap);
+  pen.strokeStyle = theme.query;
+  for (const [row, column] of edited) outline(pen, boxOf(geometry, row, column), 2, -1);
+  drawLabels(pen, heatmap);
+  if (heatmap.rowFlags) drawFlags(pen, geometry, heatmap.rowFlags, theme);
+
+  const { row = null, column = null } = highlight;
+  if (row !== null && row < rows) {
+    pen.strokeStyle = theme.query;
+    outline(pen, boxOf(geometry, row, 0, 1, columns), 1, 0.5);
+  }
+  if (column !== null && column < columns) {
+    pen.strokeStyle = theme.key;
+    outline(pen, boxOf(geometry, 0, column, rows, 1), 1, 0.5);
+  }
+  if (heatmap.selected) {
+    const box = boxOf(geometry, heatmap.selected.row, heatmap.selected.column);
+    pen.strokeStyle = theme.paper;
+    outline(pen, box, 1, -1.5);
+    pen.strokeStyle = theme.ink;
+    outline(pen, box, 2, 0);
+  }
+  if (geometry.legend) {
+    const { constant, constantText, notes } = heatmap;
+    drawLegend(pen, {
+      geometry: geometry.legend,
+      ratio,
+      scale,
+      theme,
+      constant,
+      constantText,
+      notes,
+    });
+  }
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {Scale} scale
+ * @param {ArrayLike<number> | null} [masked]
+ * @returns {import('./pen.js').Pixels} one pixel a cell, transparent where there is no colour
+ */
+export function paintCells(matrix, scale, masked) {
+  const { rows, columns, data, offset = 0, stride = columns } = matrix;
+  const bytes = new Uint8ClampedArray(rows * columns * 4);
+  const pixels = new Uint32Array(bytes.buffer);
+  const colours = new Uint32Array(256);
+  const channels = new Uint8Array(colours.buffer).fill(255);
+  for (let index = 0; index < 256; index++) {
+    channels.set(scale.table.subarray(index * 3, index * 3 + 3), index * 4);
+  }
+  for (let row = 0, cell = 0; row < rows; row++) {
+    for (let column = 0, at = offset + row * stride; column < columns; column++, cell++, at++) {
+      const value = data[at];
+      const hidden = masked?.[cell] && !(scale.kind === 'weights' && value > 0);
+      if (!hidden && !Number.isNaN(value)) pixels[cell] = colours[colourIndex(scale, value)];
+    }
+  }
+  return { width: columns, height: rows, data: bytes };
+}
+
+/**
+ * The text of every cell for layout and drawing: '' where a masked cell shows nothing.
+ * @param {Matrix} matrix
+ * @param {ArrayLike<number> | null} [masked]
+ * @returns {string[]}
+ */
+export function cellTexts({ rows, columns, data, offset = 0, stride = columns }, masked) {
+  return Array.from({ length: rows * columns }, (_, cell) => {
+    const value = data[offset + Math.floor(cell / columns) * stride + (cell % columns)];
+    return masked?.[cell] || Number.isNaN(value) ? '' : short(value);
+  });
+}
+
+/**
+ * Hatching and crosses, one box for each run of equal cells.
+ * @param {Pen} pen
+ * @param {Heatmap} heatmap
+ */
+function drawUncoloured(pen, { geometry, matrix, theme, masked = null }) {
+  const { rows, columns, ratio } = geometry;
+  const { data, offset = 0, stride = columns } = matrix;
+  if (masked) {
+    pen.fillStyle = hatch(pen, theme.hatch, ratio);
+    pen.beginPath();
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) {
+        const first = column;
+        while (column < columns && masked[row * columns + column]) column++;
+        if (column === first) continue;
+        const box = boxOf(geometry, row, first, 1, column - first);
+        pen.rect(box.x, box.y, box.width + geometry.gap, box.height + geometry.gap);
+      }
+    }
+    pen.fill();
+  }
+  for (let row = 0, cell = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, cell++) {
+      if (Number.isNaN(data[offset + row * stride + column]) && !masked?.[cell]) {
+        drawCross(pen, boxOf(geometry, row, column), theme);
+      }
+    }
+  }
+}
+
+/**
+ * Hairlines of paper between cells.
+ * @param {Pen} pen
+ * @param {Geometry} geometry
+ * @param {Theme} theme
+ */
+function drawGaps(pen, geometry, theme) {
+  const { rows, columns, gap } = geometry;
+  if (gap === 0) return;
+  pen.fillStyle = theme.paper;
+  const all = boxOf(geometry, 0, 0, rows, columns);
+  for (let row = 0; row < rows; row++) {
+    const { y, height } = boxOf(geometry, row, 0);
+    pen.fillRect(all.x, y + height, all.width + gap, gap);
+  }
+  for (let column = 0; column < columns; column++) {
+    const { x, width } = boxOf(geometry, 0, column);
+    pen.fillRect(x + width, all.y, gap, all.height + gap);
+  }
+}
+
+/**
+ * @param {Pen} pen
+ * @param {Heatmap} heatmap
+ */
+function drawValues(pen, { geometry, matrix, scale, theme, values }) {
+  const { columns, valueSize } = geometry;
+  const { data, offset = 0, stride = columns } = matrix;
+  pen.font = `${valueSize}px ${theme.mono}`;
+  pen.textAlign = 'center';
+  values?.forEach((text, cell) => {
+    if (text === '') return;
+    const row = Math.floor(cell / columns);
+    const column = cell % columns;
+    const box = boxOf(geometry, row, column);
+    pen.fillStyle = inkAt(scale, colourIndex(scale, data[offset + row * stride + column]));
+    write(pen, text, box.x + box.width / 2, box.y + box.height / 2, valueSize);
+  });
+}
+
+/**
+ * @param {Pen} pen
+ * @param {Heatmap} heatmap
+ */
+function drawLabels(pen, { geometry, theme, highlight = {} }) {
+  const { rowLabels, columnLabels, axes } = geometry;
+  pen.font = `${rowLabels.size}px ${theme.font}`;
+  pen.textAlign = 'right';
+  for (const { index, text, x, y } of rowLabels.labels) {
+    pen.fillStyle = highlight.row === index ? theme.query : theme.ink;
+    write(pen, text, x, y, rowLabels.size);
+  }
+
+  const { size, angle } = columnLabels;
+  pen.font = `${size}px ${theme.font}`;
+  pen.textAlign = angle === 0 ? 'center' : 'left';
+  for (const { index, text, x, y } of columnLabels.labels) {
+    pen.fillStyle = highlight.column === index ? theme.key : theme.ink;
+    pen.save();
+    pen.translate(x, y);
+    if (angle !== 0) pen.rotate(-angle);
+    write(pen, text, 0, 0, size);
+    pen.restore();
+  }
+
+  if (axes) {
+    pen.font = `13px ${theme.font}`;
+    pen.textAlign = 'left';
+    pen.fillStyle = theme.query;
+    write(pen, axes.rowAxis.text, axes.rowAxis.x, axes.rowAxis.y, 13);
+    pen.fillStyle = theme.key;
+    write(pen, axes.columnAxis.text, axes.columnAxis.x, axes.columnAxis.y, 13);
+  }
+}
+
+/**
+ * ∅ beside an empty row, ! beside a row that holds NaN or +∞.
+ * @param {Pen} pen
+ * @param {Geometry} geometry
+ * @param {ArrayLike<number>} flags
+ * @param {Theme} theme
+ */
+function drawFlags(pen, geometry, flags, theme) {
+  const size = Math.min(13, geometry.cellHeight);
+  if (size < 9) return;
+  pen.font = `${size}px ${theme.font}`;
+  pen.textAlign = 'left';
+  pen.fillStyle = theme.alert;
+  for (let row = 0; row < geometry.rows; row++) {
+    if (!flags[row]) continue;
+    const box = boxOf(geometry, row, geometry.columns - 1);
+    write(pen, flags[row] & 2 ? '!' : '∅', box.x + box.width + 6, box.y + box.height / 2, size);
+  }
+}
+
+/**
+ * @param {Pen} pen
+ * @param {import('./pen.js').Box} box
+ * @param {number} line width
+ * @param {number} out how far the middle of the line lies outside the box
+ */
+function outline(pen, { x, y, width, height }, line, out) {
+  pen.lineWidth = line;
+  pen.strokeRect(x - out, y - out, width + 2 * out, height + 2 * out);
+}

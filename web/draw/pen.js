@@ -1,0 +1,70 @@
+/**
+ * What the drawings need beyond lines, boxes and text: a block of pixels, and hatching.
+ *
+ * A drawing takes any object with the part of CanvasRenderingContext2D that it uses. A real
+ * context gets pixels and hatching through small off-screen canvases here; one that writes
+ * something else than pixels (see export-svg.js) brings its own `drawPixels` and `hatch`.
+ */
+
+/** @typedef {{ width: number, height: number, data: Uint8ClampedArray<ArrayBuffer> }} Pixels */
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+
+/**
+ * @typedef {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} CanvasPen
+ * @typedef {import('./export-svg.js').SvgPen} SvgPen
+ * @typedef {CanvasPen | SvgPen} Pen
+ */
+
+const hatchPitch = 6;
+
+/**
+ * @param {Pen} pen
+ * @param {Pixels} pixels one for each cell
+ * @param {Box} box where they go; `smooth` averages when there are more cells than pixels
+ * @param {boolean} smooth
+ */
+export function drawPixels(pen, pixels, box, smooth) {
+  if ('drawPixels' in pen) return pen.drawPixels(pixels, box);
+  const canvas = new OffscreenCanvas(pixels.width, pixels.height);
+  canvas
+    .getContext('2d')
+    ?.putImageData(new ImageData(pixels.data, pixels.width, pixels.height), 0, 0);
+  pen.imageSmoothingEnabled = smooth;
+  pen.drawImage(canvas, box.x, box.y, box.width, box.height);
+}
+
+/**
+ * @param {Pen} pen
+ * @param {string} colour
+ * @param {number} ratio device pixels in a CSS pixel
+ * @returns {any} a fill style of thin diagonal lines
+ */
+export function hatch(pen, colour, ratio) {
+  if ('hatch' in pen) return pen.hatch(colour, hatchPitch);
+  const size = Math.round(hatchPitch * ratio);
+  const tile = new OffscreenCanvas(size, size);
+  const lines = /** @type {OffscreenCanvasRenderingContext2D} */ (tile.getContext('2d'));
+  lines.strokeStyle = colour;
+  lines.lineWidth = 1.25 * ratio;
+  for (const shift of [-size, 0, size]) {
+    lines.moveTo(shift - 1, size + 1);
+    lines.lineTo(shift + size + 1, -1);
+  }
+  lines.stroke();
+  const pattern = /** @type {CanvasPattern} */ (pen.createPattern(tile, 'repeat'));
+  pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+  return pattern;
+}
+
+/**
+ * One line of text around a middle line, the same in every browser and file format (`middle`
+ * baselines differ).
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} x
+ * @param {number} middle
+ * @param {number} size of the font
+ */
+export function write(pen, text, x, middle, size) {
+  pen.fillText(text, x, middle + 0.35 * size);
+}
