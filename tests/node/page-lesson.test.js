@@ -15,7 +15,14 @@ const state = (values) => settle({ ...defaults, ...values });
 
 describe('tokens', () => {
   test('words of English and Chinese, with their punctuation', () => {
-    assert.deepEqual(tokenise("It didn't cost $3.50!", 'words'), ['It', "didn't", 'cost', '$', '3.50', '!']);
+    assert.deepEqual(tokenise("It didn't cost $3.50!", 'words'), [
+      'It',
+      "didn't",
+      'cost',
+      '$',
+      '3.50',
+      '!',
+    ]);
     assert.deepEqual(tokenise('我喜欢猫。', 'words'), ['我', '喜欢', '猫', '。']);
   });
 
@@ -23,7 +30,12 @@ describe('tokens', () => {
     assert.deepEqual(tokenise(' a  👩‍👩‍👧é ', 'characters'), ['a', ' ', '👩‍👩‍👧', 'é']);
   });
 
-  for (const text of ['The cat (a tabby) sat.', '猫坐在垫子上，睡着了。', 'Say “hi” to 小猫!', '']) {
+  for (const text of [
+    'The cat (a tabby) sat.',
+    '猫坐在垫子上，睡着了。',
+    'Say “hi” to 小猫!',
+    '',
+  ]) {
     for (const unit of /** @type {const} */ (['words', 'characters'])) {
       test(`joined ${unit} give the same tokens: ${text}`, () => {
         const tokens = tokenise(text, unit);
@@ -37,7 +49,14 @@ describe('tokens', () => {
     try {
       // @ts-expect-error an old browser
       Intl.Segmenter = undefined;
-      assert.deepEqual(tokenise("小猫 isn't, 3.5!", 'words'), ['小', '猫', "isn't", ',', '3.5', '!']);
+      assert.deepEqual(tokenise("小猫 isn't, 3.5!", 'words'), [
+        '小',
+        '猫',
+        "isn't",
+        ',',
+        '3.5',
+        '!',
+      ]);
       assert.deepEqual(tokenise('ab 歪', 'characters'), ['a', 'b', ' ', '歪']);
     } finally {
       Intl.Segmenter = Segmenter;
@@ -141,17 +160,32 @@ describe('tokens take along what hangs on them', () => {
   });
 
   test('removing', () => {
-    const after = reduce(before, { type: 'tokens', side: 'source', tokens: ['a', 'c'], from: [0, 2] });
+    const after = reduce(before, {
+      type: 'tokens',
+      side: 'source',
+      tokens: ['a', 'c'],
+      from: [0, 2],
+    });
     assert.deepEqual(after.closed, []);
     assert.deepEqual(after.edits, []);
   });
 
   test('in cross-attention each side moves its own axis', () => {
     const cross = state({ ...before, cross: true, target: ['x', 'y', 'z'] });
-    const keys = reduce(cross, { type: 'tokens', side: 'source', tokens: ['c', 'b', 'a'], from: [2, 1, 0] });
+    const keys = reduce(cross, {
+      type: 'tokens',
+      side: 'source',
+      tokens: ['c', 'b', 'a'],
+      from: [2, 1, 0],
+    });
     assert.deepEqual(keys.closed, ['', '1']);
     assert.deepEqual(keys.edits[0].at, [0, 1, 0]);
-    const rows = reduce(cross, { type: 'tokens', side: 'target', tokens: ['y', 'x', 'z'], from: [1, 0, 2] });
+    const rows = reduce(cross, {
+      type: 'tokens',
+      side: 'target',
+      tokens: ['y', 'x', 'z'],
+      from: [1, 0, 2],
+    });
     assert.deepEqual(rows.closed, ['001']);
     assert.deepEqual(rows.edits[0].at, [0, 0, 2]);
     assert.deepEqual(rows.edits[1].at, [1, 7]);
@@ -242,7 +276,13 @@ describe('what is drawn', () => {
   const tensor = (/** @type {number[]} */ ...data) => ({ shape, data: Float32Array.from(data) });
   /** @type {import('../../web/lessons/multi-head-view.js').Result} */
   const result = {
-    state: state({ cross: true, source: ['a', 'b', 'c'], target: ['x', 'y'], hiddens: 4, heads: 2 }),
+    state: state({
+      cross: true,
+      source: ['a', 'b', 'c'],
+      target: ['x', 'y'],
+      hiddens: 4,
+      heads: 2,
+    }),
     tensors: [],
     values: {
       [weights]: tensor(1, 0, 0, 0, 0, 0, 0.25, 0.75, 0, 0.5, 0.5, 0),
@@ -250,7 +290,10 @@ describe('what is drawn', () => {
       'attention.entropy': { shape: [1, 2, 2], data: Float32Array.of(0.5, 0, 1, 2) },
       'attention.row_flags': { shape: [1, 2, 2], data: Float32Array.of(0, 1, 0, 0) },
       'attention.query': { shape: [1, 2, 2, 2], data: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8) },
-      'attention.key': { shape: [1, 2, 3, 2], data: Float32Array.from({ length: 12 }, (_, i) => i) },
+      'attention.key': {
+        shape: [1, 2, 3, 2],
+        data: Float32Array.from({ length: 12 }, (_, i) => i),
+      },
     },
   };
 
@@ -305,13 +348,19 @@ describe('history', () => {
     assert.equal(line.states.length, 2);
     line = history.step(line, { n: 4 }, 'seed', 2000);
     line = history.step(line, { n: 5 }, 'heads', 2001);
-    assert.deepEqual(line.states.map((at) => at.n), [0, 3, 4, 5]);
+    assert.deepEqual(
+      line.states.map((at) => at.n),
+      [0, 3, 4, 5],
+    );
   });
 
   test('a step after undo never joins the one undone', () => {
     let line = history.step(history.startHistory({ n: 0 }), { n: 1 }, 'seed', 1);
     line = history.step(history.travel(line, -1), { n: 2 }, 'seed', 2);
-    assert.deepEqual(line.states.map((at) => at.n), [0, 2]);
+    assert.deepEqual(
+      line.states.map((at) => at.n),
+      [0, 2],
+    );
   });
 
   test('a glance is no step', () => {

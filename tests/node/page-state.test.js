@@ -103,10 +103,7 @@ describe('hostile links keep the defaults', () => {
   test('a wrong field is named and the others are read', async () => {
     const { state, problems } = await read(linkTo({ heads: 2, seed: 'x', source: [1], evil: 1 }));
     assert.equal(state.heads, 2);
-    assert.deepEqual(
-      { ...state, heads: 4 },
-      defaults,
-    );
+    assert.deepEqual({ ...state, heads: 4 }, defaults);
     assert.deepEqual(
       problems.map((problem) => 'name' in problem && problem.name),
       ['seed', 'source', 'evil'],

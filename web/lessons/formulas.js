@@ -3,7 +3,7 @@
  * typesetting runs in the page.
  * @type {Record<string, string>}
  */
-export default {
+export const formulas = {
   input: String.raw`x_i = e_i + p_i`,
   position: String.raw`p_{i,2t} = \sin\frac{i}{10000^{2t/H}}`,
   query: String.raw`q_i = W_q\,x_i`,

@@ -180,6 +180,7 @@ export function exists(tensor, state) {
  */
 export function settle(state) {
   const heads = Math.max(...divisors(state.hiddens).filter((count) => count <= state.heads));
+  /** @type {State} */
   const settled = { ...state, heads };
   const size = sizes(settled);
   settled.head = Math.min(state.head, heads - 1);
@@ -276,8 +277,11 @@ export function reduce(state, intent) {
  * @param {number[]} from
  */
 function withTokens(state, side, tokens, from) {
-  const moved = state.cross ? [side === 'source' ? 'Tk' : 'Tq'] : side === 'source' ? ['Tk', 'Tq'] : [];
-  const rows = moved.includes('Tq') ? from : state.closed.map((_, /** @type {number} */ row) => row);
+  /** @type {string[]} */
+  const moved = [];
+  if (side === 'source') moved.push('Tk');
+  if (side === (state.cross ? 'target' : 'source')) moved.push('Tq');
+  const rows = moved.includes('Tq') ? from : [...state.closed.keys()];
   const closed = rows.map((/** @type {number} */ row) => {
     const cells = state.closed[row] ?? '';
     return moved.includes('Tk') ? from.map((column) => cells[column] ?? '0').join('') : cells;

@@ -101,8 +101,7 @@ export const types = {
       Array.isArray(value) &&
       inRange(value.length, field) &&
       value.every(
-        (row) =>
-          typeof row === 'string' && row.length <= (field.max ?? 0) && !/[^01]/.test(row),
+        (row) => typeof row === 'string' && row.length <= (field.max ?? 0) && !/[^01]/.test(row),
       ),
   },
   /** A row and a column, or null. */

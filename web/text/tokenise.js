@@ -17,7 +17,8 @@
 const WORD_OR_SIGN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+(?:['’_.-][\p{L}\p{M}\p{N}]+)*|[^\s]/gu;
 const GRAPHEME = /\P{M}\p{M}*/gu;
-const UNSPACED = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3000-\\u303f\\uff00-\\uffef';
+const UNSPACED =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3000-\\u303f\\uff00-\\uffef';
 const ENDS_UNSPACED = new RegExp(`[${UNSPACED}]$`, 'u');
 const STARTS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const CLOSES = /^[\p{Pe}\p{Pf}.,;:!?…%]/u;
