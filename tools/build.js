@@ -18,7 +18,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import * as chromatic from 'd3-scale-chromatic';
 import * as esbuild from 'esbuild';
-import { formulas } from '../web/lessons/formulas.js';
+import formulas from '../web/lessons/formulas.js';
 import { mathTree } from './formulas.js';
 
 const root = new URL('../', import.meta.url);
@@ -30,10 +30,12 @@ const LIMITS = { 'attention.wasm': 60 * 1024, 'attention-playground.js': 120 * 1
 /**
  * @param {string} name
  * @param {Record<string, unknown>} values exported under their keys
+ * @param {string} [type] of each, in JSDoc
  */
-function writeModule(name, values) {
+function writeModule(name, values, type) {
+  const annotation = type ? `/** @type {${type}} */\n` : '';
   const lines = Object.entries(values).map(
-    ([key, value]) => `export const ${key} = ${JSON.stringify(value)};\n`,
+    ([key, value]) => `${annotation}export const ${key} = ${JSON.stringify(value)};\n`,
   );
   return writeFile(at(`build/${name}`), lines.join(''));
 }
@@ -53,16 +55,19 @@ async function writeBinaries() {
  */
 const blueToRed = (t) => chromatic.interpolateRdBu(1 - t);
 
+/**
+ * Red, green and blue of '#rrggbb' or 'rgb(r, g, b)'.
+ * @param {string} colour
+ */
+function bytes(colour) {
+  return colour.startsWith('#')
+    ? [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16))
+    : Array.from(colour.match(/\d+/g) ?? [], Number);
+}
+
 async function writeColourTables() {
   const table = (/** @type {(t: number) => string} */ colour) =>
-    Array.from({ length: 256 }, (_, i) => {
-      const text = colour(i / 255);
-      const hex = text.match(/^#(..)(..)(..)$/);
-      const parts = hex
-        ? hex.slice(1).map((part) => Number.parseInt(part, 16))
-        : text.match(/\d+/g);
-      return Array.from(parts ?? [], Number);
-    }).flat();
+    Array.from({ length: 256 }, (_, i) => bytes(colour(i / 255))).flat();
   await writeModule('colour-tables.js', {
     cividis: table(chromatic.interpolateCividis),
     viridis: table(chromatic.interpolateViridis),
@@ -72,7 +77,7 @@ async function writeColourTables() {
 
 async function writeFormulas() {
   const trees = Object.entries(formulas).map(([name, latex]) => [name, mathTree(latex, true)]);
-  await writeModule('formulas.js', { formulas: Object.fromEntries(trees) });
+  await writeModule('formulas.js', { formulas: Object.fromEntries(trees) }, 'Record<string, any>');
 }
 
 /** @type {import('esbuild').BuildOptions} */

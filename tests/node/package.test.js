@@ -1,0 +1,156 @@
+/**
+ * The package as its users meet it: packed, installed from the tarball into an empty folder without
+ * a network, imported under Node, and bundled by esbuild and Vite.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build as esbuild } from 'esbuild';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { build as vite } from 'vite';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What a user's program does; cases.md M2 gives the numbers. */
+const PROGRAM = `
+import { createEngine } from 'attention-playground';
+const engine = await createEngine();
+const { weights } = engine.maskedSoftmax([[[1, 2, 3]]], { validLens: [2] });
+console.log(JSON.stringify(weights.shape), Array.from(weights.data, (w) => w.toFixed(6)).join(' '));
+`;
+const PRINTS = '[1,1,3] 0.268941 0.731059 0.000000\n';
+
+describe('package', () => {
+  /** @type {string} */
+  let folder;
+  /** @type {string[]} */
+  let packed;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attention-package-'));
+    const { stdout } = await run(
+      'npm',
+      ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+      { cwd: root },
+    );
+    const [{ filename, files }] = JSON.parse(stdout);
+    packed = files.map((/** @type {{ path: string }} */ file) => file.path);
+    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', filename], {
+      cwd: folder,
+    });
+    await writeFile(join(folder, 'program.js'), PROGRAM);
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  test('holds dist, the licence and the documents, and no source', () => {
+    const wanted = [
+      'LICENSE',
+      'README.md',
+      'CHANGELOG.md',
+      'dist/attention.js',
+      'dist/element.js',
+      'dist/attention-playground.js',
+      'dist/attention.wasm',
+      'dist/attention-scalar.wasm',
+      'dist/index.html',
+      'dist/embed.html',
+      'dist/types/wasm/attention.d.ts',
+      'dist/types/web/elements/index.d.ts',
+    ];
+    assert.deepEqual(
+      wanted.filter((path) => !packed.includes(path)),
+      [],
+    );
+    const others = packed.filter((path) => !wanted.includes(path) && !path.startsWith('dist/'));
+    assert.deepEqual(others, ['package.json']);
+  });
+
+  test('needs no other package', async () => {
+    const installed = await readdir(join(folder, 'node_modules'));
+    assert.deepEqual(
+      installed.filter((name) => !name.startsWith('.')),
+      ['attention-playground'],
+    );
+  });
+
+  test('runs under Node', async () => {
+    const { stdout } = await run(process.execPath, ['program.js'], { cwd: folder });
+    assert.equal(stdout, PRINTS);
+  });
+
+  test('gives the path of its core', async () => {
+    const resolved = await run(
+      process.execPath,
+      ['-p', 'require.resolve("attention-playground/core.wasm")'],
+      { cwd: folder },
+    );
+    const bytes = await readFile(resolved.stdout.trim());
+    assert.deepEqual([...bytes.subarray(0, 4)], [0, 0x61, 0x73, 0x6d]);
+  });
+
+  test('runs when bundled by esbuild', async () => {
+    const outfile = join(folder, 'esbuild.mjs');
+    const { warnings } = await esbuild({
+      absWorkingDir: folder,
+      entryPoints: ['program.js'],
+      outfile,
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    assert.deepEqual(warnings, []);
+    const { stdout } = await run(process.execPath, [outfile], { cwd: tmpdir() });
+    assert.equal(stdout, PRINTS);
+  });
+
+  test('runs when bundled by Vite', async () => {
+    await vite({
+      root: folder,
+      configFile: false,
+      logLevel: 'silent',
+      build: {
+        outDir: 'vite',
+        target: 'es2022',
+        lib: { entry: 'program.js', formats: ['es'], fileName: () => 'program.mjs' },
+      },
+    });
+    const { stdout } = await run(process.execPath, [join(folder, 'vite/program.mjs')], {
+      cwd: tmpdir(),
+    });
+    assert.equal(stdout, PRINTS);
+  });
+
+  test('registers its elements from the module', async () => {
+    const { outputFiles } = await esbuild({
+      absWorkingDir: folder,
+      stdin: { contents: "import 'attention-playground/element';", resolveDir: folder },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    assert.match(outputFiles[0].text, /customElements\.define\(/);
+  });
+
+  test('satisfies publint', async () => {
+    const { messages, pkg } = await publint({
+      pkgDir: join(folder, 'node_modules/attention-playground'),
+      strict: true,
+      pack: false,
+    });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+    );
+  });
+});
