@@ -1,0 +1,127 @@
+/* The core about itself, as JSON, so that no layout and no list of names is written twice:
+ *
+ *   { "status": { "OK": 0, … }, "choices": { "score": ["scaled-dot", …], … },
+ *     "reasons": { "validLength": 1, … }, "rowFlags": { … },
+ *     "structs": { "attention_options": { "size": 120, "fields": { "score": [0, "choice:score"] } } } }
+ *
+ * A field is [offset in bytes, kind]; kinds are i32, u32, f32, pointer, tensor (a pointer to one),
+ * choice:LIST and struct:NAME. */
+#include "attn.h"
+#include "base/text.h"
+
+typedef struct field {
+  const char *name, *kind;
+  size_t offset;
+} field;
+
+#define FIELD(type, member, kind) {#member, kind, offsetof(type, member)},
+#define END {0}
+
+static const field tensor_fields[] = {
+    FIELD(attn_tensor, data, "pointer") FIELD(attn_tensor, rank, "i32")
+    FIELD(attn_tensor, shape, "i32") FIELD(attn_tensor, axes, "pointer")
+    FIELD(attn_tensor, sum_axis, "i32") FIELD(attn_tensor, name, "pointer")
+    FIELD(attn_tensor, op, "pointer") FIELD(attn_tensor, input_count, "i32")
+    FIELD(attn_tensor, inputs, "pointer") FIELD(attn_tensor, next, "pointer") END};
+
+#define OPTION(member, kind) FIELD(attn_attention_options, member, kind)
+static const field attention_options[] = {
+    OPTION(score, "choice:score") OPTION(normalise, "choice:normalise")
+    OPTION(causal, "choice:causal") OPTION(window_left, "i32") OPTION(window_right, "i32")
+    OPTION(global_tokens, "i32") OPTION(scale_mode, "choice:scale") OPTION(scale, "f32")
+    OPTION(temperature, "f32") OPTION(fill_mode, "choice:fill") OPTION(fill, "f32")
+    OPTION(dropout, "f32") OPTION(seed, "u32") OPTION(need_weights, "i32")
+    OPTION(heads, "i32") OPTION(rotary, "choice:pairing") OPTION(rotary_base, "f32")
+    OPTION(valid_lengths, "tensor") OPTION(mask, "tensor") OPTION(bias, "tensor")
+    OPTION(alibi_slopes, "tensor") OPTION(head_mask, "tensor")
+    OPTION(score_query_weight, "tensor") OPTION(score_key_weight, "tensor")
+    OPTION(score_value_weight, "tensor") OPTION(score_weight, "tensor")
+    OPTION(score_width, "tensor") END};
+
+#define WEIGHT(member) FIELD(attn_multi_head_weights, member, "tensor")
+static const field multi_head_weights[] = {
+    WEIGHT(query_weight) WEIGHT(query_bias) WEIGHT(key_weight) WEIGHT(key_bias)
+    WEIGHT(value_weight) WEIGHT(value_bias) WEIGHT(output_weight) WEIGHT(output_bias) END};
+
+#define FEED(member) FIELD(attn_feed_forward_weights, member, "tensor")
+static const field feed_forward_weights[] = {
+    FEED(linear1_weight) FEED(linear1_bias) FEED(linear2_weight) FEED(linear2_bias) END};
+
+#define LAYER(member, kind) FIELD(attn_encoder_layer_weights, member, kind)
+static const field encoder_layer_weights[] = {
+    LAYER(attention, "struct:multi_head_weights") LAYER(norm1_weight, "tensor")
+    LAYER(norm1_bias, "tensor") LAYER(norm2_weight, "tensor") LAYER(norm2_bias, "tensor")
+    LAYER(feed_forward, "struct:feed_forward_weights") END};
+
+static const field texts_fields[] = {FIELD(attn_texts, bytes, "pointer")
+                                         FIELD(attn_texts, lengths, "pointer")
+                                             FIELD(attn_texts, count, "i32") END};
+
+static const field encoder_layer_options[] = {
+    FIELD(attn_encoder_layer_options, attention, "struct:attention_options")
+    FIELD(attn_encoder_layer_options, norm, "choice:norm")
+    FIELD(attn_encoder_layer_options, activation, "choice:activation")
+    FIELD(attn_encoder_layer_options, eps, "f32") END};
+
+#define MODEL(member, kind) FIELD(attn_attention_layer_options, member, kind)
+static const field attention_layer_options[] = {
+    MODEL(attention, "struct:attention_options") MODEL(hiddens, "i32")
+    MODEL(position, "choice:position") MODEL(bias, "i32") MODEL(parameter_seed, "u32") END};
+
+static const struct {
+  const char *name;
+  size_t size;
+  const field *fields;
+} structs[] = {
+    {"tensor", sizeof(attn_tensor), tensor_fields},
+    {"texts", sizeof(attn_texts), texts_fields},
+    {"attention_options", sizeof(attn_attention_options), attention_options},
+    {"multi_head_weights", sizeof(attn_multi_head_weights), multi_head_weights},
+    {"feed_forward_weights", sizeof(attn_feed_forward_weights), feed_forward_weights},
+    {"encoder_layer_weights", sizeof(attn_encoder_layer_weights), encoder_layer_weights},
+    {"encoder_layer_options", sizeof(attn_encoder_layer_options), encoder_layer_options},
+    {"attention_layer_options", sizeof(attn_attention_layer_options), attention_layer_options},
+};
+
+#define TEXT_OF_STATUS(name, value) "," "\"" #name "\":" #value
+#define TEXT_OF_CHOICE(name, text) ",\"" text "\""
+
+/* Each list starts with a comma too many, which [1] leaves out. */
+static const struct {
+  const char *name, *texts;
+} choices[] = {
+    {"score", &(ATTN_SCORE_LIST(TEXT_OF_CHOICE))[1]},
+    {"normalise", &(ATTN_NORMALISE_LIST(TEXT_OF_CHOICE))[1]},
+    {"causal", &(ATTN_CAUSAL_LIST(TEXT_OF_CHOICE))[1]},
+    {"scale", &(ATTN_SCALE_LIST(TEXT_OF_CHOICE))[1]},
+    {"fill", &(ATTN_FILL_LIST(TEXT_OF_CHOICE))[1]},
+    {"pairing", &(ATTN_PAIRING_LIST(TEXT_OF_CHOICE))[1]},
+    {"activation", &(ATTN_ACTIVATION_LIST(TEXT_OF_CHOICE))[1]},
+    {"norm", &(ATTN_NORM_LIST(TEXT_OF_CHOICE))[1]},
+    {"distribution", &(ATTN_DISTRIBUTION_LIST(TEXT_OF_CHOICE))[1]},
+    {"position", &(ATTN_POSITION_LIST(TEXT_OF_CHOICE))[1]},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+size_t attn_describe(char *out, size_t capacity) {
+  attn_text json = attn_text_in(out, capacity);
+  attn_text_add(&json, "{\"status\":{%s},\"choices\":{", &(ATTN_STATUS_LIST(TEXT_OF_STATUS))[1]);
+  for (size_t i = 0; i < COUNT(choices); i++)
+    attn_text_add(&json, "%s\"%s\":[%s]", i ? "," : "", choices[i].name, choices[i].texts);
+  attn_text_add(&json,
+                "},\"reasons\":{\"validLength\":%d,\"causal\":%d,\"window\":%d,\"cell\":%d,"
+                "\"bias\":%d},\"rowFlags\":{\"empty\":%d,\"notFinite\":%d},\"structs\":{",
+                ATTN_MASKED_BY_VALID_LENGTH, ATTN_MASKED_BY_CAUSAL, ATTN_MASKED_BY_WINDOW,
+                ATTN_MASKED_BY_CELL, ATTN_MASKED_BY_BIAS, ATTN_ROW_EMPTY, ATTN_ROW_NOT_FINITE);
+  for (size_t i = 0; i < COUNT(structs); i++) {
+    attn_text_add(&json, "%s\"%s\":{\"size\":%d,\"fields\":{", i ? "," : "", structs[i].name,
+                  (int)structs[i].size);
+    for (const field *f = structs[i].fields; f->name; f++)
+      attn_text_add(&json, "%s\"%s\":[%d,\"%s\"]", f == structs[i].fields ? "" : ",", f->name,
+                    (int)f->offset, f->kind);
+    attn_text_add(&json, "}}");
+  }
+  attn_text_add(&json, "}}");
+  return json.cut ? 0 : json.length;
+}

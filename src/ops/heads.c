@@ -1,0 +1,67 @@
+/* Heads: hiddens cut into h pieces of width D = H / h, and put together again.
+ *
+ *   split   y[b, head, t, d] = x[b, t, head × D + d]
+ *   merge   the inverse
+ *   mask    y[b, head, t, d] = x[b, head, t, d] × head_mask[head] */
+#include "ops/ops.h"
+
+attn_tensor *attn_split_heads(attn_tape *tape, const char *name, const attn_tensor *x,
+                              int32_t heads, const char *t) {
+  if (!ATTN_READY(tape, x)) return NULL;
+  const int32_t batch = x->shape[0], length = x->shape[1], hiddens = x->shape[2];
+  if (heads < 1)
+    return attn_fail(tape, ATTN_BAD_VALUE, "heads %d; there must be at least 1", heads);
+  if (hiddens % heads)
+    return attn_fail(tape, ATTN_BAD_SHAPE, "hiddens %d is not a multiple of heads %d", hiddens,
+                     heads);
+  const int32_t width = hiddens / heads;
+  attn_tensor *out =
+      attn_push(tape, "split_heads", name,
+                attn_shape4("B", batch, "h", heads, t, length, "D", width), ATTN_INPUTS(x));
+  if (!out) return NULL;
+  attn_real *to = out->data;
+  for (int32_t b = 0; b < batch; b++)
+    for (int32_t head = 0; head < heads; head++)
+      for (int32_t i = 0; i < length; i++) {
+        const attn_real *from = x->data + ((ptrdiff_t)b * length + i) * hiddens + head * width;
+        for (int32_t d = 0; d < width; d++) *to++ = from[d];
+      }
+  return attn_finish(tape, out);
+}
+
+attn_tensor *attn_merge_heads(attn_tape *tape, const char *name, const attn_tensor *x) {
+  if (!ATTN_READY(tape, x)) return NULL;
+  const int32_t batch = x->shape[0], heads = x->shape[1], length = x->shape[2];
+  const int32_t width = x->shape[3], hiddens = heads * width;
+  attn_tensor *out =
+      attn_push(tape, "merge_heads", name,
+                attn_shape3("B", batch, x->axes[2], length, "H", hiddens), ATTN_INPUTS(x));
+  if (!out) return NULL;
+  const attn_real *from = x->data;
+  for (int32_t b = 0; b < batch; b++)
+    for (int32_t head = 0; head < heads; head++)
+      for (int32_t i = 0; i < length; i++) {
+        attn_real *to = out->data + ((ptrdiff_t)b * length + i) * hiddens + head * width;
+        for (int32_t d = 0; d < width; d++) to[d] = *from++;
+      }
+  return attn_finish(tape, out);
+}
+
+attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tensor *heads,
+                             const attn_tensor *head_mask) {
+  if (!ATTN_READY(tape, heads, head_mask)) return NULL;
+  const int32_t count = heads->shape[1];
+  if (head_mask->rank != 1 || head_mask->shape[0] != count)
+    return attn_fail(tape, ATTN_BAD_SHAPE, "the head mask has %d elements; there are %d heads",
+                     (int)attn_length(head_mask), count);
+  attn_tensor *out =
+      attn_push(tape, "mask_heads", name, attn_shape_of(heads), ATTN_INPUTS(heads, head_mask));
+  if (!out) return NULL;
+  const ptrdiff_t block = (ptrdiff_t)heads->shape[2] * heads->shape[3];
+  for (ptrdiff_t i = 0; i < attn_length(heads); i++) {
+    const attn_real factor = head_mask->data[i / block % count];
+    /* A head that is off takes no part, even where it is NaN. */
+    out->data[i] = factor == 0 ? 0 : heads->data[i] * factor;
+  }
+  return attn_finish(tape, out);
+}

@@ -1,0 +1,97 @@
+/* The operations that attention is composed of; attn.h has those that stand alone.
+ *
+ * Each runs at once, writes one tensor (mask: two) and returns it, or NULL when the tape failed. A
+ * NULL source gives NULL. All attention tensors have four axes: [B, h, T, D] and [B, h, Tq, Tk]. */
+#ifndef ATTN_OPS_OPS_H
+#define ATTN_OPS_OPS_H
+
+#include "tape/tape.h"
+
+#define ATTN_MINUS_INFINITY (-(attn_real)__builtin_inff())
+#define ATTN_NAN ((attn_real)__builtin_nanf(""))
+
+/* The masks of one attention call, checked against its sizes; see ops/mask.c. */
+typedef struct attn_mask {
+  const attn_attention_options *options;
+  int32_t batch, heads, queries, keys;
+  int32_t offset; /* query i stands at the position i + offset of the keys */
+} attn_mask;
+
+bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t heads,
+                    int32_t queries, int32_t keys, const attn_attention_options *options);
+
+/* The keys [from, to) outside of which masks by position leave query i of batch b nothing. */
+typedef struct attn_span {
+  int32_t from, to;
+} attn_span;
+attn_span attn_mask_span(const attn_mask *mask, int32_t b, int32_t i);
+
+/* One row's keys j … j + count: reasons (0: may attend), and scores + bias with masked cells filled. */
+void attn_mask_reasons(attn_real *reasons, const attn_mask *mask, int32_t b, int32_t head,
+                       int32_t i, int32_t j, int32_t count);
+void attn_mask_fill(attn_real *out, const attn_real *scores, const attn_real *reasons,
+                    const attn_mask *mask, int32_t b, int32_t head, int32_t i, int32_t j,
+                    int32_t count);
+
+/* Tensors mask and masked_scores; returns the latter. */
+attn_tensor *attn_apply_mask(attn_tape *tape, const attn_tensor *scores, const attn_mask *mask);
+
+/* query · keyᵀ: [B, h, Tq, D], [B, h, Tk, D] → [B, h, Tq, Tk]. */
+attn_tensor *attn_dot_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key);
+
+/* weight · tanh(query + key): features [B, h, Tq, A], [B, h, Tk, A], weight [1, A]. */
+attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query,
+                                  const attn_tensor *key, const attn_tensor *weight);
+
+/* -½ |(query - key) width|², width [1] or NULL for 1. */
+attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query,
+                                  const attn_tensor *key, const attn_tensor *width);
+
+/* x ÷ |x| along the last axis, 0 where the norm is 0. */
+attn_tensor *attn_unit_rows(attn_tape *tape, const char *name, const attn_tensor *x);
+
+/* x × factor. */
+attn_tensor *attn_scale_by(attn_tape *tape, const char *name, const attn_tensor *x,
+                           attn_real factor);
+
+/* masked_scores → weights. empty_is_nan: an empty row gives NaN as in PyTorch, else zeros. */
+attn_tensor *attn_normalise_scores(attn_tape *tape, const attn_tensor *masked_scores,
+                                   int32_t normalise, bool empty_is_nan);
+
+/* [B, h, Tq] of ATTN_ROW_EMPTY | ATTN_ROW_NOT_FINITE. */
+attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
+                            const attn_tensor *mask, int32_t fill_mode);
+
+/* weights with some set to 0 and the rest ÷ (1 - probability); tensor dropped_weights. */
+attn_tensor *attn_dropout(attn_tape *tape, const attn_tensor *weights, float probability,
+                          uint32_t seed);
+#define ATTN_DROPPED_WEIGHTS "dropped_weights"
+void attn_dropout_row(attn_real *row, int32_t count, attn_random_key key, uint64_t first,
+                      float probability);
+
+/* weights · value. A value whose key is masked and whose weight is 0 is never read. */
+attn_tensor *attn_mix(attn_tape *tape, const char *name, const attn_tensor *weights,
+                      const attn_tensor *value, const attn_tensor *masked_scores);
+
+/* A block of the same: out[rows, width] += weights[rows, keys] · value[keys, width], strides in
+ * elements. masked tells masked cells by -inf. scratch: keys × width. */
+void attn_mix_block(attn_real *out, const attn_real *weights, ptrdiff_t weights_stride,
+                    const attn_real *masked, ptrdiff_t masked_stride, const attn_real *value,
+                    int32_t rows, int32_t keys, int32_t width, attn_real *scratch,
+                    attn_real *workspace);
+
+/* softmax(mask(query · keyᵀ × factor)) · value without any Tq × Tk tensor; also row_flags. */
+attn_tensor *attn_fused_attention(attn_tape *tape, const char *name, const attn_tensor *query,
+                                  const attn_tensor *key, const attn_tensor *value,
+                                  attn_real factor, const attn_mask *mask);
+
+/* [B, T, H] → [B, h, T, D] and back. t is the letter of the length: "T", "Tq" or "Tk". */
+attn_tensor *attn_split_heads(attn_tape *tape, const char *name, const attn_tensor *x,
+                              int32_t heads, const char *t);
+attn_tensor *attn_merge_heads(attn_tape *tape, const char *name, const attn_tensor *x);
+
+/* heads [B, h, Tq, D] × head_mask [h]. */
+attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tensor *heads,
+                             const attn_tensor *head_mask);
+
+#endif

@@ -1,0 +1,129 @@
+/* From masked scores to weights, and what is told about a row of them.
+ *
+ *   softmax   weights[i, j] = e^(s[i, j] - max_j s) ÷ Σ_j e^(s[i, j] - max_j s)
+ *   sigmoid   weights[i, j] = 1 ÷ (1 + e^-s[i, j])
+ *   relu      weights[i, j] = max(0, s[i, j])
+ *
+ * A cell of -inf weighs exactly 0. A row without any other cell is empty: zeros, or NaN where PyTorch
+ * is imitated. NaN and +inf spoil their own row only. */
+#include "math/functions.h"
+#include "math/rows.h"
+#include "ops/ops.h"
+
+attn_tensor *attn_normalise_scores(attn_tape *tape, const attn_tensor *masked_scores,
+                                   int32_t normalise, bool empty_is_nan) {
+  static const char *const ops[] = {"softmax", "sigmoid", "relu"};
+  if (!ATTN_READY(tape, masked_scores)) return NULL;
+  attn_tensor *weights = attn_push(tape, ops[normalise], "weights", attn_shape_of(masked_scores),
+                                   ATTN_INPUTS(masked_scores));
+  if (!weights) return NULL;
+  const int32_t keys = attn_last(masked_scores);
+  const attn_real *in = masked_scores->data;
+  attn_real *out = weights->data;
+  for (ptrdiff_t row = 0; row < attn_rows(masked_scores); row++, in += keys, out += keys) {
+    if (normalise == ATTN_NORMALISE_SOFTMAX) {
+      if (attn_row_softmax(out, in, keys) & ATTN_ROW_EMPTY && empty_is_nan)
+        for (int32_t j = 0; j < keys; j++) out[j] = ATTN_NAN;
+    } else if (normalise == ATTN_NORMALISE_SIGMOID) {
+      for (int32_t j = 0; j < keys; j++) out[j] = attn_sigmoid(in[j]);
+    } else {
+      for (int32_t j = 0; j < keys; j++) out[j] = in[j] <= 0 ? 0 : in[j];
+    }
+  }
+  if (normalise == ATTN_NORMALISE_SOFTMAX) weights->sum_axis = weights->rank - 1;
+  return attn_finish(tape, weights);
+}
+
+attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
+                            const attn_tensor *mask, int32_t fill_mode) {
+  if (!ATTN_READY(tape, masked_scores, mask)) return NULL;
+  attn_tensor *flags = attn_push(tape, "row_flags", "row_flags",
+                                 attn_shape3("B", masked_scores->shape[0], "h",
+                                             masked_scores->shape[1], "Tq",
+                                             masked_scores->shape[2]),
+                                 ATTN_INPUTS(masked_scores, mask));
+  if (!flags) return NULL;
+  const int32_t keys = attn_last(masked_scores);
+  for (ptrdiff_t row = 0; row < attn_rows(masked_scores); row++) {
+    int flag = ATTN_ROW_EMPTY;
+    for (int32_t j = 0; j < keys; j++) {
+      const attn_real score = masked_scores->data[row * keys + j];
+      const bool filled = fill_mode == ATTN_FILL_GIVEN && mask->data[row * keys + j] != 0;
+      if (score != ATTN_MINUS_INFINITY && !filled) flag &= ~ATTN_ROW_EMPTY;
+      if (score != score || score == -ATTN_MINUS_INFINITY) flag |= ATTN_ROW_NOT_FINITE;
+    }
+    flags->data[row] = (attn_real)flag;
+  }
+  return attn_finish(tape, flags);
+}
+
+void attn_dropout_row(attn_real *row, int32_t count, attn_random_key key, uint64_t first,
+                      float probability) {
+  const attn_real factor = 1 / (1 - (attn_real)probability);
+  uint32_t block[4];
+  uint64_t ready = UINT64_MAX;
+  for (int32_t j = 0; j < count; j++) {
+    const uint64_t index = first + (uint64_t)j;
+    if (index / 4 != ready) attn_random_block(block, key, ready = index / 4);
+    row[j] = attn_random_unit(block[index % 4]) < probability ? 0 : row[j] * factor;
+  }
+}
+
+attn_tensor *attn_dropout(attn_tape *tape, const attn_tensor *weights, float probability,
+                          uint32_t seed) {
+  if (!ATTN_READY(tape, weights)) return NULL;
+  attn_tensor *out = attn_push(tape, "dropout", ATTN_DROPPED_WEIGHTS, attn_shape_of(weights),
+                               ATTN_INPUTS(weights));
+  if (!out) return NULL;
+  const attn_random_key key = attn_name_key(tape, seed, ATTN_DROPPED_WEIGHTS);
+  const int32_t keys = attn_last(weights);
+  for (ptrdiff_t row = 0; row < attn_rows(weights); row++) {
+    for (int32_t j = 0; j < keys; j++) out->data[row * keys + j] = weights->data[row * keys + j];
+    attn_dropout_row(out->data + row * keys, keys, key, (uint64_t)row * (uint64_t)keys,
+                     probability);
+  }
+  return attn_finish(tape, out);
+}
+
+attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tensor *weights) {
+  if (!ATTN_READY(tape, weights)) return NULL;
+  attn_tensor *mean = attn_push(tape, "mean_heads", name,
+                                attn_shape3("B", weights->shape[0], "Tq", weights->shape[2], "Tk",
+                                            weights->shape[3]),
+                                ATTN_INPUTS(weights));
+  if (!mean) return NULL;
+  const int32_t heads = weights->shape[1];
+  const ptrdiff_t block = (ptrdiff_t)weights->shape[2] * weights->shape[3];
+  for (int32_t b = 0; b < weights->shape[0]; b++) {
+    const attn_real *from = weights->data + b * heads * block;
+    attn_real *to = mean->data + b * block;
+    for (ptrdiff_t i = 0; i < block; i++) {
+      attn_real sum = 0;
+      for (int32_t head = 0; head < heads; head++) sum += from[head * block + i];
+      to[i] = sum / (attn_real)heads;
+    }
+  }
+  if (weights->sum_axis == 3) mean->sum_axis = 2;
+  return attn_finish(tape, mean);
+}
+
+attn_tensor *attn_entropy(attn_tape *tape, const char *name, const attn_tensor *weights) {
+  if (!ATTN_READY(tape, weights)) return NULL;
+  attn_tensor *entropy = attn_push(
+      tape, "entropy", name,
+      attn_shape3("B", weights->shape[0], "h", weights->shape[1], "Tq", weights->shape[2]),
+      ATTN_INPUTS(weights));
+  if (!entropy) return NULL;
+  const int32_t keys = attn_last(weights);
+  for (ptrdiff_t row = 0; row < attn_rows(weights); row++) {
+    const attn_real *weight = weights->data + row * keys;
+    const attn_real sum = attn_row_sum(weight, keys);
+    attn_real total = 0;
+    for (int32_t j = 0; j < keys; j++) {
+      const attn_real p = weight[j] / sum;
+      if (weight[j] != 0) total -= p * attn_log(p);
+    }
+    entropy->data[row] = total;
+  }
+  return attn_finish(tape, entropy);
+}

@@ -1,0 +1,56 @@
+/* The tape as operations see it.
+ *
+ * An operation does three things: push a tensor (name, shape, sources), fill its data, finish it.
+ * Push fails when the tape already failed, a source is missing, the size is too big or memory is
+ * out; it then returns NULL and the operation returns NULL too. Finish applies the overrides. */
+#ifndef ATTN_TAPE_TAPE_H
+#define ATTN_TAPE_TAPE_H
+
+#include "attn.h"
+#include "base/random.h"
+
+typedef struct attn_shape {
+  int32_t rank;
+  int32_t size[ATTN_MAX_RANK];
+  const char *axes[ATTN_MAX_RANK];
+} attn_shape;
+
+attn_shape attn_shape1(const char *axis, int32_t size);
+attn_shape attn_shape2(const char *axis0, int32_t size0, const char *axis1, int32_t size1);
+attn_shape attn_shape3(const char *axis0, int32_t size0, const char *axis1, int32_t size1,
+                       const char *axis2, int32_t size2);
+attn_shape attn_shape4(const char *axis0, int32_t size0, const char *axis1, int32_t size1,
+                       const char *axis2, int32_t size2, const char *axis3, int32_t size3);
+attn_shape attn_shape_of(const attn_tensor *tensor);
+
+int32_t attn_last(const attn_tensor *tensor);     /* the size of the last axis */
+ptrdiff_t attn_rows(const attn_tensor *tensor);   /* the product of all others */
+ptrdiff_t attn_length(const attn_tensor *tensor); /* the number of elements */
+
+/* `op` must outlive the tape; `name` is copied behind the scope. Inputs that are NULL in the list
+ * are left out: they stand for optional sources. */
+attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_shape shape,
+                       int input_count, const attn_tensor *const *inputs);
+#define ATTN_INPUTS(...)                                                      \
+  (int)(sizeof((const attn_tensor *const[]){__VA_ARGS__}) / sizeof(attn_tensor *)), \
+      (const attn_tensor *const[]) { __VA_ARGS__ }
+
+attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor);
+
+/* Notes the first failure and returns NULL. The message format is that of attn_text_add. */
+void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...);
+
+/* The random stream of the tensor that would be pushed under `name` now. */
+attn_random_key attn_name_key(const attn_tape *tape, uint32_t seed, const char *name);
+
+/* Whether the tape is in order and the tensors an operation needs are there. */
+bool attn_ready(const attn_tape *tape, int count, const attn_tensor *const *needed);
+#define ATTN_READY(tape, ...) attn_ready(tape, ATTN_INPUTS(__VA_ARGS__))
+
+/* Scratch memory of one operation: take it after the push, give it back before the finish. */
+typedef size_t attn_mark;
+attn_mark attn_scratch_mark(const attn_tape *tape);
+attn_real *attn_scratch(attn_tape *tape, size_t count); /* NULL and a failed tape when out */
+void attn_scratch_release(attn_tape *tape, attn_mark mark);
+
+#endif

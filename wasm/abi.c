@@ -1,0 +1,162 @@
+/* The border: every function that JavaScript may call, and nothing else.
+ *
+ * Only i32 and f32 cross; pointers are i32. There is one tape, in the memory behind the program's own
+ * data. Memory grows inside take, input and every function that returns a tensor, so views of it must
+ * be made anew after those. A NULL result means that status() is not 0 and message() says why.
+ * Shapes, errors and sources of the functions stand in attn.h. */
+#include "attn.h"
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+enum { PAGE = 65536 };
+
+extern uint8_t __heap_base;
+
+static attn_tape *tape;
+
+static size_t grow(size_t bytes) {
+  const size_t start = (size_t)&__heap_base;
+  const size_t pages = __builtin_wasm_memory_size(0);
+  const size_t needed = (start + bytes + PAGE - 1) / PAGE;
+  if (needed > pages) {
+    const size_t more = needed - pages, ahead = more > pages / 4 ? more : pages / 4;
+    if (__builtin_wasm_memory_grow(0, ahead) == (size_t)-1 &&
+        __builtin_wasm_memory_grow(0, more) == (size_t)-1)
+      return 0;
+  }
+  return __builtin_wasm_memory_size(0) * PAGE - start;
+}
+
+/* ---- the tape ----------------------------------------------------------------------------- */
+
+EXPORT(reset) void reset(void) {
+  if (tape)
+    attn_tape_reset(tape);
+  else
+    tape = attn_tape_new(&__heap_base, grow(0), grow);
+}
+
+EXPORT(status) int32_t status(void) { return attn_tape_status(tape); }
+
+EXPORT(message) const char *message(void) { return attn_tape_message(tape); }
+
+EXPORT(take) void *take(uint32_t bytes) { return attn_tape_take(tape, bytes); }
+
+EXPORT(first) attn_tensor *first(void) { return attn_tape_first(tape); }
+
+EXPORT(find) attn_tensor *find(const char *name) { return attn_tape_find(tape, name); }
+
+EXPORT(input)
+attn_tensor *input(const char *name, int32_t rank, const int32_t *shape, const char *const *axes) {
+  return attn_input(tape, name, rank, shape, axes);
+}
+
+EXPORT(input_ready) attn_tensor *input_ready(attn_tensor *tensor) {
+  return attn_input_ready(tape, tensor);
+}
+
+EXPORT(override) int32_t override(const char *name, int32_t rank, const int32_t *at, float value) {
+  return attn_override(tape, name, rank, at, value);
+}
+
+EXPORT(overrides_check) int32_t overrides_check(void) { return attn_overrides_check(tape); }
+
+/* ---- the core about itself ---------------------------------------------------------------- */
+
+EXPORT(describe) const char *describe(void) {
+  enum { CAPACITY = 8192 };
+  char *json = attn_tape_take(tape, CAPACITY);
+  return json && attn_describe(json, CAPACITY) ? json : NULL;
+}
+
+EXPORT(self_test) uint32_t self_test(void) { return attn_self_test(tape); }
+
+EXPORT(self_test_answer) uint32_t self_test_answer(void) { return ATTN_SELF_TEST_ANSWER; }
+
+EXPORT(attention_options) void attention_options(attn_attention_options *options) {
+  *options = attn_attention_defaults();
+}
+
+EXPORT(encoder_layer_options) void encoder_layer_options(attn_encoder_layer_options *options) {
+  *options = attn_encoder_layer_defaults();
+}
+
+EXPORT(attention_layer_options)
+void attention_layer_options(attn_attention_layer_options *options) {
+  *options = attn_attention_layer_defaults();
+}
+
+/* ---- functions ---------------------------------------------------------------------------- */
+
+EXPORT(masked_softmax)
+attn_tensor *masked_softmax(const attn_tensor *scores, const attn_attention_options *options) {
+  return attn_masked_softmax(tape, scores, options);
+}
+
+EXPORT(attention)
+attn_tensor *attention(const attn_tensor *query, const attn_tensor *key, const attn_tensor *value,
+                       const attn_attention_options *options) {
+  return attn_attention(tape, query, key, value, options);
+}
+
+EXPORT(multi_head_attention)
+attn_tensor *multi_head_attention(const attn_tensor *queries, const attn_tensor *keys,
+                                  const attn_tensor *values,
+                                  const attn_multi_head_weights *weights,
+                                  const attn_attention_options *options) {
+  return attn_multi_head_attention(tape, queries, keys, values, weights, options);
+}
+
+EXPORT(encoder_layer)
+attn_tensor *encoder_layer(const attn_tensor *x, const attn_encoder_layer_weights *weights,
+                           const attn_encoder_layer_options *options) {
+  return attn_encoder_layer(tape, x, weights, options);
+}
+
+EXPORT(feed_forward)
+attn_tensor *feed_forward(const attn_tensor *x, const attn_feed_forward_weights *weights,
+                          int32_t activation) {
+  return attn_feed_forward(tape, x, weights, activation);
+}
+
+EXPORT(attention_layer)
+attn_tensor *attention_layer(const attn_texts *source, const attn_texts *target,
+                             const attn_attention_layer_options *options) {
+  return attn_attention_layer(tape, source, target, options);
+}
+
+EXPORT(layer_norm)
+attn_tensor *layer_norm(const char *name, const attn_tensor *x, const attn_tensor *weight,
+                        const attn_tensor *bias, float eps) {
+  return attn_layer_norm(tape, name, x, weight, bias, eps);
+}
+
+EXPORT(activate)
+attn_tensor *activate(const char *name, const attn_tensor *x, int32_t activation) {
+  return attn_activate(tape, name, x, activation);
+}
+
+EXPORT(sinusoidal)
+attn_tensor *sinusoidal(const char *name, int32_t length, int32_t hiddens, int32_t offset) {
+  return attn_sinusoidal(tape, name, length, hiddens, offset);
+}
+
+EXPORT(rotary)
+attn_tensor *rotary(const char *name, const attn_tensor *x, const attn_tensor *positions,
+                    int32_t offset, int32_t pairing, float base) {
+  return attn_rotary(tape, name, x, positions, offset, pairing, base);
+}
+
+EXPORT(alibi_slopes) attn_tensor *alibi_slopes(const char *name, int32_t heads) {
+  return attn_alibi_slopes(tape, name, heads);
+}
+
+EXPORT(random_tensor)
+attn_tensor *random_tensor(const char *name, int32_t rank, const int32_t *shape,
+                           const char *const *axes, uint32_t seed, int32_t distribution) {
+  return attn_random(tape, name, rank, shape, axes, seed, distribution);
+}
+
+EXPORT(mean_heads) attn_tensor *mean_heads(const char *name, const attn_tensor *weights) {
+  return attn_mean_heads(tape, name, weights);
+}
