@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as history from '../../web/lessons/history.js';
-import * as lesson from '../../web/lessons/multi-head.js';
-import * as view from '../../web/lessons/multi-head-view.js';
+import { lessons } from '../../web/lessons/index.js';
 import { isValid } from '../../web/lessons/state.js';
 import { joinTokens, matchTokens, tokenise } from '../../web/text/tokenise.js';
 
+const lesson = lessons['multi-head'];
 const { defaults, reduce, request, settle } = lesson;
 const weights = 'attention.weights';
 
@@ -74,13 +74,20 @@ describe('tokens', () => {
 
 describe('dependent fields', () => {
   test('heads fall to the next divisor of the width', () => {
-    assert.equal(reduce(state({ heads: 4 }), { type: 'set', values: { hiddens: 30 } }).heads, 3);
-    assert.equal(reduce(state({ heads: 4 }), { type: 'set', values: { hiddens: 37 } }).heads, 1);
+    const four = state({ heads: 4 });
+    const thirty = reduce(four, { type: 'set', values: { hiddens: 30 } });
+    assert.equal(lesson.headsOf(thirty), 3);
+    assert.equal(request(thirty).input.heads, 3);
+    assert.deepEqual(lesson.misfits(thirty), ['heads']);
+    assert.equal(lesson.headsOf(reduce(thirty, { type: 'set', values: { hiddens: 37 } })), 1);
+    assert.deepEqual(reduce(thirty, { type: 'set', values: { hiddens: 32 } }), four);
     assert.deepEqual(lesson.divisors(12), [1, 2, 3, 4, 6, 12]);
   });
 
   test('the valid length stays within the keys', () => {
     assert.equal(state({ source: ['a', 'b'], validLength: 9 }).validLength, 2);
+    assert.deepEqual(lesson.misfits({ ...defaults, validLength: 9 }), ['validLength']);
+    assert.deepEqual(lesson.misfits(defaults), []);
   });
 
   test('what points outside goes', () => {
@@ -298,33 +305,33 @@ describe('what is drawn', () => {
   };
 
   test('one head of a tensor is a view into it', () => {
-    const matrix = view.matrixOf(result, weights, 1);
+    const matrix = lesson.matrixOf(result, weights, 1);
     assert.deepEqual([...(matrix?.data ?? [])], [0.25, 0.75, 0, 0.5, 0.5, 0]);
     assert.equal(matrix?.data.buffer, result.values[weights].data.buffer);
-    assert.equal(view.matrixOf(result, 'attention.output', 0), null);
+    assert.equal(lesson.matrixOf(result, 'attention.output', 0), null);
   });
 
   test('a mask shared by all heads serves each of them', () => {
-    assert.deepEqual([...view.reasonsOf(result, 1)], [0, 2, 1, 8, 2, 1]);
+    assert.deepEqual([...lesson.reasonsOf(result, 1)], [0, 2, 1, 8, 2, 1]);
   });
 
   test('a key is hidden when no query sees it', () => {
-    assert.deepEqual(view.hiddenKeys(view.reasonsOf(result, 0), 3), [0, 2, 1]);
+    assert.deepEqual(lesson.hiddenKeys(lesson.reasonsOf(result, 0), 3), [0, 2, 1]);
   });
 
   test('rows without a key do not count in the mean entropy', () => {
-    assert.deepEqual(view.entropies(result), { mean: 1, heads: [0.5, 1.5] });
+    assert.deepEqual(lesson.entropies(result), { mean: 1, heads: [0.5, 1.5] });
   });
 
   test('the terms of a score', () => {
-    const cell = view.readCell(result, 1, 0, 2);
+    const cell = lesson.readCell(result, 1, 0, 2);
     assert.deepEqual(cell.terms, [
       { query: 5, key: 10, product: 50 },
       { query: 6, key: 11, product: 66 },
     ]);
     assert.equal(cell.rowSum, 1);
     assert.equal(cell.reasons, 1);
-    assert.equal(view.readCell(result, 0, 1, 0).flags, 1);
+    assert.equal(lesson.readCell(result, 0, 1, 0).flags, 1);
   });
 });
 

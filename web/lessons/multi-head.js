@@ -8,7 +8,8 @@
  *
  * In self-attention both sides read the source; in cross-attention the queries come from the target
  * and the keys and values from the source. This file is the state table, what an intent does to a
- * state, and the request that asks the core for numbers. What is drawn is in multi-head-view.js.
+ * state, and the request that asks the core for numbers. Its controls are in multi-head-controls.js,
+ * what is drawn is in multi-head-view.js.
  */
 import { defaultState } from './state.js';
 
@@ -103,7 +104,14 @@ export const table = {
     default: 'scaled-dot',
     control: 'scoring',
   },
-  scale: { type: 'number', words: ['auto', 'off'], default: 'auto', control: 'scoring' },
+  scale: {
+    type: 'number',
+    words: ['auto', 'off'],
+    min: -1000,
+    max: 1000,
+    default: 'auto',
+    control: 'scoring',
+  },
   temperature: { type: 'number', min: 0.01, max: 100, default: 1, control: 'scoring' },
   normalise: {
     type: 'choice',
@@ -128,7 +136,7 @@ export const table = {
   picture: { type: 'choice', choices: ['map', 'arcs'], default: 'map' },
   range: { type: 'choice', choices: ['unit', 'largest'], default: 'unit' },
   drawing: { type: 'flag', default: false, linked: false, undoable: false },
-  cell: { type: 'cell', max: 128, default: null, undoable: false },
+  cell: { type: 'cell', max: 128, default: [2, 1], undoable: false },
 };
 
 /** The control groups in reading order; an embedding page chooses among these names. */
@@ -145,13 +153,23 @@ export const queries = (state) => (state.cross ? state.target : state.source);
  * @returns {Record<string, number>}
  */
 export function sizes(state) {
+  const heads = headsOf(state);
   return {
-    h: state.heads,
+    h: heads,
     Tq: queries(state).length,
     Tk: state.source.length,
     H: state.hiddens,
-    D: state.hiddens / state.heads,
+    D: state.hiddens / heads,
   };
+}
+
+/**
+ * The number of heads asked for, or the next smaller one that divides the width: a drag of the width
+ * passes through widths that fit fewer heads and comes back to what was asked.
+ * @param {State} state
+ */
+export function headsOf({ hiddens, heads }) {
+  return Math.max(...divisors(hiddens).filter((count) => count <= heads));
 }
 
 /**
@@ -179,13 +197,12 @@ export function exists(tensor, state) {
  * @returns {State}
  */
 export function settle(state) {
-  const heads = Math.max(...divisors(state.hiddens).filter((count) => count <= state.heads));
   /** @type {State} */
-  const settled = { ...state, heads };
+  const settled = { ...state };
   const size = sizes(settled);
-  settled.head = Math.min(state.head, heads - 1);
+  settled.head = Math.min(state.head, size.h - 1);
   if (state.validLength > size.Tk) settled.validLength = size.Tk;
-  settled.silenced = keep(state.silenced, (/** @type {number} */ head) => head < heads);
+  settled.silenced = keep(state.silenced, (/** @type {number} */ head) => head < size.h);
   settled.closed = trimCells(state.closed, size.Tq, size.Tk);
   settled.edits = keep(
     state.edits,
@@ -196,6 +213,19 @@ export function settle(state) {
   const [rows, columns] = tensors[settled.show].axes.slice(-2).map((axis) => size[axis]);
   if (state.cell && !(state.cell[0] < rows && state.cell[1] < columns)) settled.cell = null;
   return settled;
+}
+
+/**
+ * The fields of a state from elsewhere that do not fit the others.
+ * @param {State} state
+ * @returns {string[]}
+ */
+export function misfits(state) {
+  const settled = settle(state);
+  return Object.keys(table).filter(
+    (field) =>
+      settled[field] !== state[field] || (field === 'heads' && headsOf(state) !== state.heads),
+  );
 }
 
 /**
@@ -369,7 +399,7 @@ export function request(state) {
   /** @type {Record<string, unknown>} */
   const input = {
     source: state.source,
-    heads: state.heads,
+    heads: size.h,
     causal: state.causal,
     score: state.score,
     temperature: state.temperature,
@@ -408,41 +438,3 @@ export function request(state) {
 function withBatch(tensor, at) {
   return tensor.startsWith('attention.') && !tensor.endsWith('.weight') ? [0, ...at] : at;
 }
-
-/**
- * Small changes of the state that are worth a look, each with a sentence of its name in the
- * language files. Chinese readers get Chinese tokens.
- * @type {{ name: string, values: State, chinese?: State }[]}
- */
-export const experiments = [
-  {
-    name: 'order',
-    values: { source: ['dog', 'bites', 'man'], heads: 2 },
-    chinese: { source: ['狗', '咬', '人'], heads: 2 },
-  },
-  {
-    name: 'twins',
-    values: { source: ['the', 'cat', 'saw', 'the', 'dog'], position: 'sinusoidal' },
-    chinese: { source: ['猫', '看见', '另', '一', '只', '猫'], position: 'sinusoidal' },
-  },
-  {
-    name: 'future',
-    values: { source: ['we', 'only', 'look', 'back'], causal: true },
-    chinese: { source: ['我们', '只', '看', '过去'], causal: true },
-  },
-  {
-    name: 'saturation',
-    values: { hiddens: 128, heads: 1, scale: 'off' },
-    chinese: {
-      source: ['猫', '坐', '在', '垫子', '上'],
-      hiddens: 128,
-      heads: 1,
-      scale: 'off',
-    },
-  },
-  {
-    name: 'empty',
-    values: { source: ['a', 'b', 'c', 'd'], causal: true, closed: ['1'], fill: 'd2l' },
-    chinese: { source: ['甲', '乙', '丙', '丁'], causal: true, closed: ['1'], fill: 'd2l' },
-  },
-];
