@@ -1,0 +1,522 @@
+// What holds for any input: random sizes, masks and numbers, shrunk to the smallest that fails.
+//
+// The seed is fixed, so that a run can be repeated; FAST_CHECK_SEED=n tries others.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import {
+  assertClose,
+  assertEqual,
+  assertFlags,
+  assertSame,
+  assertSameResults,
+  engines,
+  filled,
+  mapCells,
+  onEachEngine,
+  randomParams,
+  randomTensor,
+  seeded,
+  take,
+  tensor,
+} from './helpers.js';
+import { isVisible, reference } from './reference.js';
+
+fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20240917), numRuns: 60 });
+
+const size = (max) => fc.integer({ min: 1, max });
+const anySeed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+
+/** Query, key and value of [B, h, T, D]. */
+const problems = fc
+  .record({
+    batch: size(3),
+    heads: size(3),
+    queries: size(20),
+    keys: size(40),
+    width: size(20),
+    values: size(9),
+    seed: anySeed,
+  })
+  .map(({ batch, heads, queries, keys, width, values, seed }) => {
+    const random = seeded(seed);
+    return {
+      random,
+      q: randomTensor(random, batch, heads, queries, width),
+      k: randomTensor(random, batch, heads, keys, width),
+      v: randomTensor(random, batch, heads, keys, values),
+    };
+  });
+
+/** The same with as many queries as keys, and at least two. */
+const squares = fc
+  .record({
+    heads: size(2),
+    length: fc.integer({ min: 2, max: 40 }),
+    width: size(12),
+    seed: anySeed,
+  })
+  .map(({ heads, length, width, seed }) => {
+    const random = seeded(seed);
+    const [q, k, v] = [1, 2, 3].map(() => randomTensor(random, 1, heads, length, width));
+    return { random, length, q, k, v };
+  });
+
+/** Which masks are on; the numbers come from the problem's own random generator. */
+const maskKinds = fc.record({
+  validLens: fc.constantFrom('none', 'batch', 'query'),
+  causal: fc.constantFrom(false, true, 'top-left'),
+  window: fc.option(
+    fc.oneof(
+      size(5),
+      fc.record({ left: size(6), right: size(3), global: fc.integer({ min: 0, max: 3 }) }),
+    ),
+    { nil: undefined },
+  ),
+  cells: fc.boolean(),
+  bias: fc.boolean(),
+});
+
+function masksOf({ validLens, causal, window, cells, bias }, { random, q, k }) {
+  const [batch, heads, queries] = q.shape;
+  const keys = k.shape[2];
+  const length = () => Math.floor(random() * (keys + 1));
+  const options = { causal, window };
+  if (validLens === 'batch') options.validLens = Array.from({ length: batch }, length);
+  if (validLens === 'query') {
+    options.validLens = Array.from({ length: batch }, () =>
+      Array.from({ length: queries }, length),
+    );
+  }
+  if (cells) {
+    options.mask = mapCells(filled([batch, heads, queries, keys], 0), () => Number(random() < 0.7));
+  }
+  if (bias) {
+    options.bias = mapCells(filled([batch, 1, queries, keys], 0), () =>
+      random() < 0.1 ? -Infinity : random() * 2 - 1,
+    );
+  }
+  return options;
+}
+
+const bothPaths = [{ needWeights: true }, { needWeights: false }];
+
+/** Checks a property on each binary. */
+function holds(name, ...given) {
+  const check = given.pop();
+  onEachEngine(name, (engine) => {
+    fc.assert(fc.property(...given, (...values) => check(engine, ...values)));
+  });
+}
+
+// ---- right ---------------------------------------------------------------------------------------
+
+holds(
+  'any masks: plain and fused agree with float64',
+  problems,
+  maskKinds,
+  (engine, problem, kinds) => {
+    const { q, k, v } = problem;
+    const options = masksOf(kinds, problem);
+    const right = reference(q, k, v, options);
+    const plain = engine.attention(q, k, v, options);
+    for (const name of ['scores', 'weights', 'output']) assertClose(plain[name], right[name], name);
+    assertFlags(plain.emptyRows, right.emptyRows);
+    const fused = engine.attention(q, k, v, { ...options, needWeights: false });
+    assertClose(fused.output, right.output, 'output of the fused path');
+    assertFlags(fused.emptyRows, right.emptyRows);
+    fused.output.data.forEach((value, i) => {
+      const difference = Math.abs(value - plain.output.data[i]);
+      assert.ok(
+        difference <= 1e-6 * Math.max(1, Math.abs(value)),
+        `fused and plain: ${difference}`,
+      );
+    });
+  },
+);
+
+holds(
+  'any masks: rows sum to 1, or to 0 when empty',
+  problems,
+  maskKinds,
+  (engine, problem, kinds) => {
+    const { q, k, v } = problem;
+    const { weights, emptyRows } = engine.attention(q, k, v, masksOf(kinds, problem));
+    const keys = k.shape[2];
+    emptyRows.forEach((empty, row) => {
+      const cells = weights.data.subarray(row * keys, (row + 1) * keys);
+      assert.ok(cells.every((weight) => weight >= 0 && weight <= 1));
+      const sum = cells.reduce((total, weight) => total + weight, 0);
+      if (empty) assert.equal(sum, 0);
+      else assert.ok(Math.abs(sum - 1) <= 1e-6, `row ${row} sums to ${sum}`);
+    });
+  },
+);
+
+holds('long rows: plain and fused agree with float64', size(700), anySeed, (engine, keys, seed) => {
+  const random = seeded(seed);
+  const q = randomTensor(random, 1, 1, 3, 4);
+  const [k, v] = [1, 2].map(() => randomTensor(random, 1, 1, keys, 4));
+  const options = { validLens: [Math.ceil(keys * random())] };
+  const right = reference(q, k, v, options);
+  for (const path of bothPaths) {
+    assertClose(engine.attention(q, k, v, { ...options, ...path }).output, right.output);
+  }
+});
+
+// ---- symmetric -----------------------------------------------------------------------------------
+
+holds(
+  'permuting keys permutes weights and leaves the output',
+  problems,
+  (engine, { random, q, k, v }) => {
+    const keys = k.shape[2];
+    const order = Array.from({ length: keys }, (_, i) => i);
+    for (let i = keys - 1; i > 0; i--) {
+      const j = Math.floor(random() * (i + 1));
+      [order[i], order[j]] = [order[j], order[i]];
+    }
+    const move = (t) =>
+      mapCells(t, (_, [b, h, j, d]) => {
+        const [, heads, , width] = t.shape;
+        return t.data[((b * heads + h) * keys + order[j]) * width + d];
+      });
+    for (const path of bothPaths) {
+      const before = engine.attention(q, k, v, path);
+      const after = engine.attention(q, move(k), move(v), path);
+      assertClose(after.output, before.output);
+      if (!path.needWeights) continue;
+      const { weights } = before;
+      const permuted = mapCells(weights, (_, [b, h, i, j]) => {
+        const [, heads, queries] = weights.shape;
+        return weights.data[((b * heads + h) * queries + i) * keys + order[j]];
+      });
+      assertClose(after.weights, permuted);
+    }
+  },
+);
+
+holds(
+  'adding one number to a row of scores changes no bit of its weights',
+  fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1, maxLength: 70 }),
+  fc.integer({ min: -4000, max: 4000 }),
+  (engine, eighths, shift) => {
+    // Multiples of 1/8 below 2^20 are exact in float32, and so are their sums.
+    const scores = [eighths.map((value) => value / 8)];
+    const moved = [eighths.map((value) => value / 8 + shift)];
+    const { weights } = engine.maskedSoftmax(scores);
+    assertSame(engine.maskedSoftmax(moved).weights, weights);
+    assertSame(engine.maskedSoftmax(scores, { bias: [[shift]] }).weights, weights);
+  },
+);
+
+holds(
+  'a batch is its entries one by one, bit for bit',
+  problems,
+  maskKinds,
+  (engine, problem, kinds) => {
+    const { q, k, v } = problem;
+    const options = masksOf(kinds, problem);
+    for (const path of bothPaths) {
+      const whole = engine.attention(q, k, v, { ...options, ...path });
+      for (let b = 0; b < q.shape[0]; b++) {
+        const part = { ...options, ...path };
+        if (part.validLens) part.validLens = [part.validLens[b]];
+        if (part.mask) part.mask = take(part.mask, [b]);
+        if (part.bias) part.bias = take(part.bias, [b]);
+        const alone = engine.attention(take(q, [b]), take(k, [b]), take(v, [b]), part);
+        for (const name of ['output', 'weights', 'scores']) {
+          if (whole[name]) assertSame(alone[name], take(whole[name], [b]), name);
+        }
+      }
+    }
+  },
+);
+
+holds(
+  'a head whose mask is 0 is a head removed',
+  size(3),
+  size(4),
+  anySeed,
+  (engine, heads, width, seed) => {
+    const random = seeded(seed);
+    const hiddens = heads * width;
+    const params = randomParams(random, hiddens);
+    const x = randomTensor(random, 2, 5, hiddens);
+    const removed = Math.floor(random() * heads);
+    const headMask = Array.from({ length: heads }, (_, h) => Number(h !== removed));
+    const inHead = (out) => Math.floor(out / width) === removed;
+    const without = {
+      ...params,
+      output: {
+        ...params.output,
+        weight: mapCells(params.output.weight, (value, [, column]) => (inHead(column) ? 0 : value)),
+      },
+    };
+    for (const path of bothPaths) {
+      const masked = engine.multiHeadAttention(x, x, x, { heads, params, headMask, ...path });
+      const gone = engine.multiHeadAttention(x, x, x, { heads, params: without, ...path });
+      assertEqual(masked.output, gone.output);
+      if (path.needWeights) assertSame(masked.weights, gone.weights);
+    }
+  },
+);
+
+// ---- masked is never read ------------------------------------------------------------------------
+
+holds(
+  'causal: an edit of the future changes no bit of the past',
+  squares,
+  (engine, { random, length, q, k, v }) => {
+    const now = Math.floor(random() * (length - 1));
+    const edit = (t) => mapCells(t, (value, [, , j]) => (j > now ? random() * 100 : value));
+    const past = (t) => mapCells(t, (value, [, , i]) => (i <= now ? value : 0));
+    for (const path of bothPaths) {
+      const options = { causal: true, ...path };
+      const before = engine.attention(q, k, v, options);
+      const after = engine.attention(edit(q), edit(k), edit(v), options);
+      assertSame(past(after.output), past(before.output));
+      if (path.needWeights) assertSame(past(after.weights), past(before.weights));
+    }
+  },
+);
+
+holds(
+  'valid lengths are the boolean mask of the same cells, bit for bit',
+  problems,
+  (engine, { random, q, k, v }) => {
+    const [batch, , queries] = q.shape;
+    const keys = k.shape[2];
+    const validLens = Array.from({ length: batch }, () =>
+      Array.from({ length: queries }, () => Math.floor(random() * (keys + 1))),
+    );
+    const mask = mapCells(filled([batch, queries, keys], 0), (_, [b, i, j]) =>
+      Number(j < validLens[b][i]),
+    );
+    for (const path of bothPaths) {
+      assertSameResults(
+        engine.attention(q, k, v, { mask, ...path }),
+        engine.attention(q, k, v, { validLens, ...path }),
+      );
+    }
+    const { scores } = engine.attention(q, k, v);
+    assertSameResults(
+      engine.maskedSoftmax(scores, { mask }),
+      engine.maskedSoftmax(scores, { validLens }),
+    );
+  },
+);
+
+holds(
+  'causal and windows are the boolean mask of the same cells, bit for bit',
+  squares,
+  maskKinds,
+  (engine, { length, q, k, v }, { causal, window }) => {
+    const mask = mapCells(filled([length, length], 0), (_, [i, j]) =>
+      Number(isVisible(i, j, length, length, { causal, window })),
+    );
+    for (const path of bothPaths) {
+      assertSameResults(
+        engine.attention(q, k, v, { causal, window, ...path }),
+        engine.attention(q, k, v, { mask, ...path }),
+      );
+    }
+  },
+);
+
+holds(
+  'a bias of -inf is the boolean mask of the same cells, bit for bit',
+  problems,
+  (engine, { random, q, k, v }) => {
+    const mask = mapCells(filled([q.shape[2], k.shape[2]], 0), () => Number(random() < 0.6));
+    const bias = mapCells(mask, (allowed) => (allowed ? 0 : -Infinity));
+    for (const path of bothPaths) {
+      assertSameResults(
+        engine.attention(q, k, v, { bias, ...path }),
+        engine.attention(q, k, v, { mask, ...path }),
+      );
+    }
+  },
+);
+
+holds(
+  'what stands under a mask never reaches a result',
+  problems,
+  fc.constantFrom(NaN, Infinity, -Infinity, 3e38),
+  fc.constantFrom('validLens', 'mask', 'bias'),
+  (engine, { random, q, k, v }, poison, kind) => {
+    const [batch, , keys] = k.shape;
+    const valid = Array.from({ length: batch }, () => Math.floor(random() * (keys + 1)));
+    const mask = mapCells(filled([batch, 1, keys], 0), (_, [b, , j]) => Number(j < valid[b]));
+    const option = {
+      validLens: valid,
+      mask,
+      bias: mapCells(mask, (allowed) => (allowed ? 0 : -Infinity)),
+    }[kind];
+    const spoil = (t) => mapCells(t, (value, [b, , j]) => (j < valid[b] ? value : poison));
+    const results = ['output', 'weights', 'emptyRows', 'notFiniteRows'];
+    for (const path of bothPaths) {
+      const options = { [kind]: option, ...path };
+      const clean = engine.attention(q, k, v, options);
+      const spoilt = engine.attention(q, spoil(k), spoil(v), options);
+      for (const name of results) assert.deepEqual(spoilt[name], clean[name], name);
+      assert.ok(clean.output.data.every(Number.isFinite));
+    }
+  },
+);
+
+holds(
+  'NaN and +inf in a query poison its own rows only',
+  problems,
+  fc.constantFrom(NaN, Infinity),
+  (engine, { random, q, k: signed, v }, poison) => {
+    const [, heads, queries] = q.shape;
+    const row = Math.floor(random() * queries);
+    const k = mapCells(signed, (value) => 0.1 + Math.abs(value)); // so that +inf stays +inf
+    const spoilt = mapCells(q, (value, [, , i]) => (i === row ? poison : value));
+    for (const path of bothPaths) {
+      const clean = engine.attention(q, k, v, path);
+      const result = engine.attention(spoilt, k, v, path);
+      const others = (t) => mapCells(t, (value, [, , i]) => (i === row ? 0 : value));
+      assertSame(others(result.output), others(clean.output));
+      const own = mapCells(result.output, (value, [, , i]) => (i === row ? value : NaN));
+      assert.ok(own.data.every(Number.isNaN), 'the poisoned rows are NaN');
+      result.notFiniteRows.forEach((flag, i) => {
+        assert.equal(flag, Number(i % queries === row), `row ${i} of ${heads} heads`);
+      });
+    }
+  },
+);
+
+// ---- the same everywhere -------------------------------------------------------------------------
+
+/** Checks a property of the two binaries together. */
+function same(name, ...given) {
+  const check = given.pop();
+  test(`both binaries give the same bits: ${name}`, () => {
+    fc.assert(fc.property(...given, (...values) => check(engines.simd, engines.scalar, ...values)));
+  });
+}
+
+same('attention', problems, maskKinds, (simd, scalar, problem, kinds) => {
+  const { q, k, v } = problem;
+  const options = masksOf(kinds, problem);
+  for (const path of bothPaths) {
+    assertSameResults(
+      simd.attention(q, k, v, { ...options, ...path }),
+      scalar.attention(q, k, v, { ...options, ...path }),
+    );
+  }
+});
+
+same(
+  'scores and normalisers',
+  problems,
+  fc.constantFrom('scaled-dot', 'dot', 'additive', 'general', 'cosine', 'gaussian'),
+  fc.constantFrom('softmax', 'sigmoid', 'relu'),
+  fc.constantFrom(0, 0.3),
+  (simd, scalar, { random, q, k, v }, score, normalise, dropout) => {
+    const width = q.shape[3];
+    const params = {
+      additive: {
+        query: { weight: randomTensor(random, 5, width) },
+        key: { weight: randomTensor(random, 5, width) },
+        value: { weight: randomTensor(random, 1, 5) },
+      },
+      general: { weight: randomTensor(random, width, width) },
+      gaussian: { width: random() },
+    }[score];
+    for (const path of bothPaths) {
+      const options = { score, params, normalise, dropout, seed: 1, ...path };
+      assertSameResults(simd.attention(q, k, v, options), scalar.attention(q, k, v, options));
+    }
+  },
+);
+
+same(
+  'blocks and positions',
+  size(4),
+  size(5),
+  size(17),
+  anySeed,
+  (simd, scalar, heads, half, length, seed) => {
+    const random = seeded(seed);
+    const hiddens = 2 * half * heads;
+    const vector = () => randomTensor(random, hiddens);
+    const params = {
+      attention: randomParams(random, hiddens),
+      norm1: { weight: vector(), bias: vector() },
+      norm2: { weight: vector(), bias: vector() },
+      linear1: { weight: randomTensor(random, 7, hiddens), bias: randomTensor(random, 7) },
+      linear2: { weight: randomTensor(random, hiddens, 7), bias: vector() },
+    };
+    const x = randomTensor(random, 2, length, hiddens);
+    const calls = [
+      (engine) => engine.rotary(x, { pairing: 'halves', positions: seed % 5000 }),
+      (engine) => engine.rotary(x, { pairing: 'interleaved' }),
+      (engine) =>
+        engine.positionalEncoding({ kind: 'sinusoidal', length, hiddens, offset: seed % 5000 }),
+      (engine) => engine.layerNorm(x, params.norm1),
+      (engine) => engine.gelu(x, { form: 'erf' }),
+      (engine) => engine.gelu(x, { form: 'tanh' }),
+      (engine) =>
+        engine.random({ shape: [length, hiddens], seed, name: 'x', distribution: 'normal' }),
+      (engine) => engine.multiHeadAttention(x, x, x, { heads, params: params.attention }).output,
+      (engine) =>
+        engine.multiHeadAttention(x, x, x, { heads, params: params.attention, alibi: true })
+          .weights,
+      (engine) => engine.encoderLayer(x, { heads, params, activation: 'gelu' }).output,
+      (engine) =>
+        engine.encoderLayer(x, { heads, params, norm: 'pre', activation: 'gelu-tanh' }).output,
+    ];
+    for (const call of calls) assertSame(call(scalar), call(simd), String(call));
+  },
+);
+
+// ---- calls do not touch each other ---------------------------------------------------------------
+
+holds('no input is changed', problems, maskKinds, (engine, problem, kinds) => {
+  const { q, k, v } = problem;
+  const options = masksOf(kinds, problem);
+  const copy = structuredClone([q, k, v, options]);
+  for (const path of bothPaths) engine.attention(q, k, v, { ...options, ...path });
+  assert.deepEqual([q, k, v, options], copy);
+});
+
+holds(
+  'a result stays as it was, and the same call gives it again',
+  problems,
+  problems,
+  (engine, first, second) => {
+    const run = ({ q, k, v }) => engine.attention(q, k, v);
+    const result = run(first);
+    const copy = structuredClone(result);
+    run(second);
+    assertSameResults(result, copy);
+    result.output.data.fill(7);
+    result.weights.data.fill(7);
+    result.emptyRows.fill(7);
+    assertSameResults(run(first), copy);
+  },
+);
+
+holds(
+  'after an error the next call is as if nothing had been',
+  problems,
+  fc.nat(5),
+  (engine, { q, k, v }, kind) => {
+    const before = engine.attention(q, k, v);
+    const long = tensor([40000, 1], new Float32Array(40000));
+    const bad = [
+      () => engine.attention(q, k, v, { temperature: NaN }),
+      () => engine.attention(q, k, v, { masc: 1 }),
+      () => engine.attention(q, k, filled([1], 1)),
+      () => engine.attention(long, long, long),
+      () => engine.attention(q, k, v, { overrides: [{ name: 'nothing', at: [], value: 0 }] }),
+      () => engine.multiHeadAttention(q, k, v, { heads: 0 }),
+    ][kind];
+    assert.throws(bad);
+    assertSameResults(engine.attention(q, k, v), before);
+  },
+);
