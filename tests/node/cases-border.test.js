@@ -112,8 +112,11 @@ test('B2: a missing, truncated or foreign file', async () => {
 });
 
 test('B2: the right file by bytes and by address, whatever its content type', async () => {
-  const engine = await createEngine({ wasm: binary });
-  assertClose(engine.attention(...small).output, SMALL_OUTPUT);
+  const address = new URL('../../dist/attention.wasm', import.meta.url);
+  for (const wasm of [binary, new Uint8Array(binary).buffer, address]) {
+    const engine = await createEngine({ wasm });
+    assertClose(engine.attention(...small).output, SMALL_OUTPUT);
+  }
   for (const type of ['application/wasm', 'application/octet-stream']) {
     await serving({ type, content: binary }, async (address) => {
       const served = await createEngine({ wasm: address });
@@ -127,7 +130,6 @@ onEachEngine('B3: after a call too big the next one works', (engine) => {
     [32768, 'TOO_BIG'], // 32768² × 4 is 0 in 32 bits
     [65536, 'TOO_BIG'], // so is the number of its cells
     [20000, /TOO_BIG|NO_MEMORY/],
-
   ];
   for (const [length, code] of calls) {
     const x = filled([length, 1], 0);
@@ -139,6 +141,13 @@ onEachEngine('B3: after a call too big the next one works', (engine) => {
     'TOO_BIG',
   );
   assertClose(engine.attention(...small).output, SMALL_OUTPUT);
+});
+
+onEachEngine('B3: after memory runs out halfway the next call works', async (engine) => {
+  const fresh = await createEngine({ simd: engine.simd ? 'on' : 'off' });
+  const x = filled([9000, 1], 0); // one 9000 × 9000 matrix fits below the limit, all of them do not
+  assertFails(() => fresh.attention(x, x, x), 'NO_MEMORY', /\d/);
+  assertClose(fresh.attention(...small).output, SMALL_OUTPUT);
 });
 
 onEachEngine('B3: after a call refused the next one works', (engine) => {
