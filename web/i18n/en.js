@@ -37,6 +37,8 @@ export default {
       labelList: '{axis} labels are a list of strings or bytes; got {got}',
       size: '{name} of shape [{shape}] do not fit {rows} × {columns} cells',
       kind: 'the kind is "weights" or "signed"; got "{got}"',
+      palette: 'the palette is "cividis" or "viridis"; got "{got}"',
+      edited: 'edited cells are a list of [row, column]; got {got}',
       range: 'the range is "unit", "largest" or [low, high] with low ≤ high; got {got}',
       number: '“{got}” is not a number: type one such as 0.5, −2 or 1e-3',
       float32: '“{got}” does not fit 32 bits: at most 3.4028235e38 either way',

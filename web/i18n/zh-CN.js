@@ -36,6 +36,8 @@ export default {
       labelList: '{axis}标签应为字符串或字节的列表，收到的是 {got}',
       size: '{name} 的形状 [{shape}] 与 {rows} × {columns} 的矩阵不符',
       kind: 'kind 只能是 "weights" 或 "signed"，收到 "{got}"',
+      palette: 'palette 只能是 "cividis" 或 "viridis"，收到 "{got}"',
+      edited: 'edited 应为 [行, 列] 的列表，收到的是 {got}',
       range: 'range 只能是 "unit"、"largest" 或 [下限, 上限]（下限 ≤ 上限），收到 {got}',
       number: '“{got}”不是数字，请输入如 0.5、−2 或 1e-3 的数',
       float32: '“{got}”超出 32 位浮点数的范围，绝对值最大为 3.4028235e38',

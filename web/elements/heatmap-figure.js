@@ -1,0 +1,213 @@
+/**
+ * What one heatmap shows: parts that were checked to fit together, the words for them, and the
+ * picture and files made from them. Knows no element, so it is made anew whenever a part changes.
+ */
+import { extentOf, rangeOf, scaleFor } from '../draw/colour.js';
+import { csv, json, npy } from '../draw/export-data.js';
+import { SvgPen } from '../draw/export-svg.js';
+import { fill, short, tokenLabel } from '../draw/format.js';
+import { cellTexts, drawHeatmap } from '../draw/heatmap.js';
+import { layoutHeatmap } from '../draw/layout.js';
+import { checkFit } from './heatmap-data.js';
+
+/** @typedef {import('../draw/colour.js').Matrix} Matrix */
+/** @typedef {import('./heatmap-data.js').Token} Token */
+/** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
+/** @typedef {import('./theme.js').Theme} Theme */
+/** @typedef {Pick<import('../draw/layout.js').LayoutOptions, 'width' | 'ratio' | 'measure'>} Room */
+/** @typedef {Pick<import('../draw/heatmap.js').Heatmap, 'highlight' | 'selected'>} Marks */
+
+/**
+ * @typedef {object} Parts
+ * @property {Matrix} matrix
+ * @property {readonly Token[] | null} rowLabels
+ * @property {readonly Token[] | null} columnLabels
+ * @property {ArrayLike<number> | null} mask
+ * @property {ArrayLike<number> | null} rowFlags
+ * @property {readonly (readonly [row: number, column: number])[]} edited
+ * @property {import('../draw/colour.js').Kind} kind
+ * @property {import('../draw/colour.js').Range | null} range
+ * @property {'cividis' | 'viridis'} palette
+ * @property {string | null} label
+ * @property {string | null} rowAxis
+ * @property {string | null} columnAxis
+ * @property {boolean} thumbnail
+ * @property {HeatmapStrings} strings
+ */
+
+/** Narrower cells never hold a value, so their texts are not made. */
+const leastForValues = 20;
+
+export class Figure {
+  /** @param {Parts} parts */
+  constructor(parts) {
+    const { matrix, strings, mask, kind, range, palette } = parts;
+    this.parts = parts;
+    this.name = parts.label ?? strings.name;
+    this.rowAxis = parts.rowAxis ?? strings.query;
+    this.columnAxis = parts.columnAxis ?? strings.key;
+    checkFit(matrix, parts, { row: this.rowAxis, column: this.columnAxis });
+    this.rowLabels = parts.rowLabels && Array.from(parts.rowLabels, tokenLabel);
+    this.columnLabels = parts.columnLabels && Array.from(parts.columnLabels, tokenLabel);
+    this.edited = parts.edited.filter(([y, x]) => y < matrix.rows && x < matrix.columns);
+    this.extent = extentOf(matrix, mask);
+    this.scale = scaleFor(kind, rangeOf(kind, range, this.extent), palette);
+    /** @type {string[] | null} */
+    this.texts = null;
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
+  valueAt(row, column) {
+    const { data, offset = 0, columns, stride = columns } = this.parts.matrix;
+    return data[offset + row * stride + column];
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   * @returns {number} reasons, 0 = not masked
+   */
+  maskAt(row, column) {
+    return this.parts.mask?.[row * this.parts.matrix.columns + column] ?? 0;
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
+  isEdited(row, column) {
+    return this.edited.some(([y, x]) => y === row && x === column);
+  }
+
+  /** A copy of the matrix in row order. */
+  numbers() {
+    const { rows, columns } = this.parts.matrix;
+    return Float32Array.from({ length: rows * columns }, (_, cell) =>
+      this.valueAt(Math.floor(cell / columns), cell % columns),
+    );
+  }
+
+  /**
+   * What a cell says: "query cat → key sat: 0.42, masked: causal".
+   * @param {number} row
+   * @param {number} column
+   * @param {(value: number) => string} format
+   */
+  sentence(row, column, format) {
+    const { strings, rowFlags } = this.parts;
+    const masked = this.maskAt(row, column);
+    const reasons = Object.entries(strings.reasons)
+      .filter(([bit]) => masked & Number(bit))
+      .map(([, reason]) => reason);
+    const cell = fill(strings.cell, {
+      rowAxis: this.rowAxis,
+      row: this.rowLabels?.[row] ?? row,
+      columnAxis: this.columnAxis,
+      column: this.columnLabels?.[column] ?? column,
+      value: format(this.valueAt(row, column)),
+    });
+    const flag = rowFlags?.[row] ?? 0;
+    return [
+      cell,
+      masked && fill(strings.masked, { reasons: reasons.join(strings.and) }),
+      this.isEdited(row, column) && strings.edited,
+      flag & 1 && strings.emptyRow,
+      flag & 2 && strings.poisonedRow,
+    ]
+      .filter(Boolean)
+      .join(strings.and);
+  }
+
+  /**
+   * @param {Room} room
+   * @param {Theme} theme
+   * @param {Marks} [marks]
+   */
+  picture(room, theme, marks = {}) {
+    const { extent, edited, scale, parts } = this;
+    const { matrix, mask, rowFlags, strings, thumbnail } = parts;
+    const { rows, columns } = matrix;
+    const roomy = !thumbnail && columns * leastForValues <= room.width;
+    if (roomy) this.texts ??= cellTexts(matrix, mask);
+    const values = roomy ? this.texts : null;
+
+    /** @type {import('../draw/legend.js').LegendNote[]} */
+    const notes = [];
+    if (extent.masked > 0) notes.push({ kind: 'masked', text: strings.maskedLegend });
+    if (extent.notANumber > 0) notes.push({ kind: 'notANumber', text: strings.notANumberLegend });
+
+    const geometry = layoutHeatmap({
+      ...room,
+      rows,
+      columns,
+      theme,
+      rowLabels: this.rowLabels,
+      columnLabels: this.columnLabels,
+      rowAxis: this.rowAxis,
+      columnAxis: this.columnAxis,
+      values,
+      flags: rowFlags !== null && Array.from(rowFlags).some(Boolean),
+      legend: true,
+      notes: notes.map(({ text }) => text),
+      thumbnail,
+    });
+    const constant = extent.low === extent.high ? extent.low : null;
+    const constantText =
+      constant === null ? '' : fill(strings.constant, { value: short(constant) });
+    const about = { geometry, matrix, scale, theme, notes, constant, constantText };
+    const heatmap = { ...about, masked: mask, rowFlags, edited, values, ...marks };
+    return { geometry, heatmap };
+  }
+
+  /**
+   * The picture without marks of pointer and choice, or the numbers, as a file.
+   * @param {'png' | 'svg' | 'csv' | 'json' | 'npy'} format
+   * @param {Room} room
+   * @param {Theme} theme
+   * @returns {Promise<Blob>}
+   */
+  async file(format, room, theme) {
+    const { matrix, mask } = this.parts;
+    const { rows, columns } = matrix;
+    const data = this.numbers();
+    const rowNames = this.rowLabels ?? Array.from({ length: rows }, (_, row) => String(row));
+    const columnNames = this.columnLabels ?? Array.from({ length: columns }, (_, at) => String(at));
+    switch (format) {
+      case 'png': {
+        const ratio = Math.max(2, room.ratio ?? 1);
+        const { geometry, heatmap } = this.picture({ ...room, ratio }, theme);
+        const [width, height] = [geometry.width, geometry.height].map((side) =>
+          Math.round(side * ratio),
+        );
+        const canvas = new OffscreenCanvas(width, height);
+        const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
+        drawHeatmap(pen, heatmap);
+        return canvas.convertToBlob({ type: 'image/png' });
+      }
+      case 'svg': {
+        const { geometry, heatmap } = this.picture({ ...room, ratio: 1 }, theme);
+        const pen = new SvgPen();
+        drawHeatmap(pen, heatmap);
+        const text = pen.document(geometry.width, geometry.height, this.name);
+        return new Blob([text], { type: 'image/svg+xml' });
+      }
+      case 'csv':
+        return new Blob([csv(matrix, rowNames, columnNames)], { type: 'text/csv;charset=utf-8' });
+      case 'json': {
+        const names = { label: this.name, rows: rowNames, columns: columnNames };
+        const reasons = mask && Array.from(mask);
+        const text = json({ ...names, shape: [rows, columns], data, mask: reasons });
+        return new Blob([text], { type: 'application/json' });
+      }
+      case 'npy': {
+        const bytes = npy({ shape: [rows, columns], data });
+        return new Blob([bytes], { type: 'application/octet-stream' });
+      }
+      default:
+        throw new RangeError(`a heatmap exports png, svg, csv, json or npy; got ${format}`);
+    }
+  }
+}
