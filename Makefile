@@ -165,6 +165,7 @@ build/bench.wasm: $(SOURCES:%.c=build/simd/%.o) $(BENCHES:%.c=build/simd/%.o) bu
 PAGE := $(call files,wasm/*.js web/* web/*/*) tools/build.js package.json package-lock.json
 
 everything: build/page
+	@:
 
 build/page: dist/attention.wasm dist/attention-scalar.wasm $(PAGE)
 	$(call say,page,dist/)

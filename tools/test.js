@@ -168,5 +168,5 @@ for (const group of groups) {
   console.log(`\n${group}: ${describe(count)}`);
 }
 const total = sum(counts);
-console.log(`\n${notes.join('\n')}\n${describe(total)}`);
+console.log(['', ...notes, describe(total)].join('\n'));
 process.exit(total.failed ? 1 : 0);
