@@ -1,0 +1,45 @@
+/**
+ * The library's door: createEngine() with both binaries inside, so that nothing is fetched.
+ */
+
+import * as binaries from '../build/binaries.js';
+import { load } from './engine.js';
+import { AttentionError } from './error.js';
+import { startEngine, startTwin } from './functions.js';
+import { checkNames } from './options.js';
+
+export { Engine, maskFromTorch } from './functions.js';
+export { AttentionLayer } from './models.js';
+export { AttentionError };
+
+/** @param {string} base64 */
+const decode = (base64) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+
+/** Both binaries, for an engine elsewhere. */
+export const binaryBytes = () => ({
+  simd: decode(binaries.simd),
+  scalar: decode(binaries.scalar),
+});
+
+/**
+ * Compiles the core, tests that it gives the known answer and returns an engine.
+ * @param {object} [options]
+ * @param {'auto' | 'on' | 'off'} [options.simd]  'auto' (default) takes the scalar twin where SIMD is
+ *   absent or gives a wrong answer; both give the same bits
+ * @param {BufferSource | string | URL} [options.wasm]  a core of your own instead of those inside: its
+ *   bytes or its address
+ * @returns {Promise<import('./functions.js').Engine>}
+ */
+export async function createEngine(options = {}) {
+  checkNames('createEngine', options, ['simd', 'wasm']);
+  const { simd = 'auto', wasm } = options;
+  if (!['auto', 'on', 'off'].includes(simd)) {
+    throw new AttentionError('BAD_VALUE', `simd "${simd}" must be "auto", "on" or "off"`, {
+      option: 'simd',
+    });
+  }
+  if (wasm === undefined) return startTwin(binaryBytes(), simd);
+  const isAddress = typeof wasm === 'string' || wasm instanceof URL;
+  const bytes = isAddress ? await load(wasm) : wasm;
+  return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes', simd !== 'off');
+}

@@ -1,0 +1,20 @@
+/**
+ * The one error class of the library. `code` is stable; `message` names the offending value and the
+ * limit; `option` is the option at fault where one is.
+ *
+ * Codes: BAD_SHAPE, BAD_VALUE, TOO_BIG, NO_MEMORY, NOT_FOUND (from the core), UNKNOWN_OPTION,
+ * BAD_WASM (no usable binary), TRAP (the core stopped and was started anew), WORKER_DIED.
+ */
+export class AttentionError extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   * @param {{ option?: string, cause?: unknown }} [more]
+   */
+  constructor(code, message, { option, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'AttentionError';
+    this.code = code;
+    this.option = option;
+  }
+}

@@ -1,0 +1,623 @@
+/**
+ * The functions of an engine. Everything here is a plain call: tensors in, copies of tensors out. Tensors
+ * are { shape, data } or nested arrays. A call that fails throws an AttentionError and changes nothing;
+ * the next call works.
+ */
+
+import { Core, compile, simdSupported } from './engine.js';
+import { AttentionError } from './error.js';
+import { AttentionLayer } from './models.js';
+import {
+  ATTENTION_OPTIONS,
+  attentionFields,
+  checkNames,
+  integer,
+  MASK_OPTIONS,
+  number,
+  seed,
+  weightFields,
+} from './options.js';
+import { reshape, toTensor } from './tensor.js';
+
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./tensor.js').TensorLike} TensorLike */
+/** @typedef {import('./engine.js').TensorInfo} TensorInfo */
+/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./options.js').MaskOptions} MaskOptions */
+/** @typedef {import('./options.js').AttentionOptions} AttentionOptions */
+/** @typedef {import('./models.js').AttentionLayerConfig} AttentionLayerConfig */
+/** @typedef {{ weight: TensorLike, bias?: TensorLike }} Linear  weight [out, in], bias [out] */
+/** @typedef {{ query: Linear, key: Linear, value: Linear, output: Linear }} MultiHeadParams */
+/** @typedef {{ overrides?: Override[] }} WithOverrides */
+/**
+ * @typedef {object} WeightsResult
+ * @property {Tensor} weights  shaped as the scores
+ * @property {Uint8Array} emptyRows  1 for each row with no key allowed
+ * @property {Uint8Array} notFiniteRows  1 for each row with NaN or +Infinity among its scores
+ */
+/**
+ * @typedef {object} AttentionResult
+ * @property {Tensor} output
+ * @property {Tensor} [weights]  absent with needWeights false, as the next two
+ * @property {Tensor} [scores]  after scale and temperature, before bias and masks
+ * @property {Tensor} [droppedWeights]  with dropout: what was multiplied with the values
+ * @property {Uint8Array} emptyRows
+ * @property {Uint8Array} notFiniteRows
+ */
+/** @typedef {'relu' | 'gelu' | 'gelu-tanh'} Activation */
+
+const LINEAR = ['weight', 'bias'];
+const MULTI_HEAD = { query: LINEAR, key: LINEAR, value: LINEAR, output: LINEAR };
+const FEED_FORWARD = { linear1: LINEAR, linear2: LINEAR };
+const NORMS = { norm1: LINEAR, norm2: LINEAR };
+/** @type {Record<string, Record<string, string[]>>} */
+const SCORE_PARAMS = {
+  additive: { query: ['weight'], key: ['weight'], value: ['weight'] },
+};
+
+/**
+ * PyTorch's boolean masks of nn.MultiheadAttention say true where one may NOT attend. This turns such a
+ * mask into one of ours, where true may attend.
+ * @param {TensorLike} mask  any shape
+ * @returns {Tensor}
+ */
+export function maskFromTorch(mask) {
+  const { shape, data } = toTensor(mask, 'mask');
+  return { shape, data: data.map((cell) => (cell === 0 ? 1 : 0)) };
+}
+
+/**
+ * An engine on these bytes, once they gave the known answer.
+ * @param {BufferSource} bytes
+ * @param {string} from  where they come from, for messages
+ * @param {boolean} simd  which of the two binaries they are
+ * @returns {Promise<Engine>}
+ */
+export async function startEngine(bytes, from, simd) {
+  const core = new Core(await compile(bytes, from));
+  const { hash, answer } = core.selfTest();
+  if (hash === answer) return new Engine(core, simd);
+  throw new AttentionError(
+    'BAD_WASM',
+    `The known-answer test gave ${hash.toString(16)} instead of ${answer.toString(16)} with ${from}`,
+  );
+}
+
+/**
+ * The SIMD twin, or where it is absent or wrong the scalar one; both give the same bits.
+ * @param {{ simd: BufferSource, scalar: BufferSource }} binaries
+ * @param {'auto' | 'on' | 'off'} simd
+ * @returns {Promise<Engine>}
+ */
+export async function startTwin(binaries, simd) {
+  if (simd === 'on' || (simd === 'auto' && simdSupported())) {
+    try {
+      return await startEngine(binaries.simd, 'the SIMD core', true);
+    } catch (error) {
+      if (simd === 'on') throw error;
+    }
+  }
+  return startEngine(binaries.scalar, 'the scalar core', false);
+}
+
+export class Engine {
+  #core;
+  /** Whether the SIMD binary runs. */
+  simd;
+
+  /**
+   * Use createEngine().
+   * @param {Core} core
+   * @param {boolean} simd
+   */
+  constructor(core, simd) {
+    this.#core = core;
+    this.simd = simd;
+  }
+
+  /** @returns {number}  a hash over all functions, equal on every build and device */
+  selfTest() {
+    return this.#core.selfTest().hash;
+  }
+
+  /** @returns {TensorInfo[]}  every tensor of the last call, in the order of computation */
+  tensors() {
+    return this.#core.tensors();
+  }
+
+  /**
+   * @param {string} name  one of tensors()
+   * @returns {Tensor}
+   */
+  tensor(name) {
+    return this.#core.tensor(name);
+  }
+
+  /**
+   * softmax over the last axis with masks. (D2L masked_softmax.)
+   * @param {TensorLike} scores  [Tk], [Tq, Tk], [B, Tq, Tk] or [B, h, Tq, Tk]
+   * @param {MaskOptions & WithOverrides} [options]
+   * @returns {WeightsResult}
+   */
+  maskedSoftmax(scores, options = {}) {
+    checkNames('maskedSoftmax', options, [...MASK_OPTIONS, 'overrides']);
+    const given = toTensor(scores, 'scores');
+    const shape = fourAxes(given, 'scores');
+    const core = this.#core;
+    core.begin(options.overrides);
+    const pointer = core.input('scores', reshape(given, shape), ['B', 'h', 'Tq', 'Tk']);
+    const fields = attentionFields(core, options, {
+      batched: given.shape.length > 2,
+      heads: shape[1],
+    });
+    const weights = core.call('masked_softmax', pointer, core.struct('attention_options', fields));
+    core.finish();
+    return { weights: reshape(core.read(weights), given.shape), ...rowFlags(core) };
+  }
+
+  /**
+   * Attention of queries over keys and values. (Vaswani et al. 2017 §3.2.1; torch
+   * scaled_dot_product_attention; D2L "Attention Scoring Functions".)
+   * @param {TensorLike} q  [Tq, D], [B, Tq, D] or [B, h, Tq, D]
+   * @param {TensorLike} k  the same axes, Tk long
+   * @param {TensorLike} v  the same axes, Tk long, any width
+   * @param {AttentionOptions & WithOverrides & { params?: object }} [options]  params by score:
+   *   additive { query: { weight [A, Dq] }, key: { weight [A, Dk] }, value: { weight [1, A] } },
+   *   general { weight [Dq, Dk] }, gaussian { width }
+   * @returns {AttentionResult}  with the axes of q
+   */
+  attention(q, k, v, options = {}) {
+    checkNames('attention', options, [...ATTENTION_OPTIONS, 'params', 'overrides']);
+    const core = this.#core;
+    const [query, key, value] = [toTensor(q, 'q'), toTensor(k, 'k'), toTensor(v, 'v')];
+    const rank = query.shape.length;
+    if (rank < 2 || rank > 4 || key.shape.length !== rank || value.shape.length !== rank) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `q, k and v have the shapes [${query.shape}], [${key.shape}] and [${value.shape}]; ` +
+          'all must be [T, D], [B, T, D] or [B, h, T, D]',
+      );
+    }
+    core.begin(options.overrides);
+    const inputs = [
+      core.input('query', reshape(query, fourAxes(query, 'q')), ['B', 'h', 'Tq', 'D']),
+      core.input('key', reshape(key, fourAxes(key, 'k')), ['B', 'h', 'Tk', 'D']),
+      core.input('value', reshape(value, fourAxes(value, 'v')), ['B', 'h', 'Tk', 'D']),
+    ];
+    const fields = {
+      ...attentionFields(core, options, {
+        batched: rank > 2,
+        heads: rank === 4 ? query.shape[1] : 1,
+      }),
+      ...scoreFields(core, options.score, options.params),
+    };
+    const output = core.call('attention', ...inputs, core.struct('attention_options', fields));
+    core.finish();
+    return {
+      output: withAxes(core.read(output), rank),
+      ...attentionResult(core, options, rank),
+    };
+  }
+
+  /**
+   * (Vaswani et al. 2017 §3.2.2; torch nn.MultiheadAttention; D2L "Multi-Head Attention".)
+   * @param {TensorLike} q  [Tq, Dq] or [B, Tq, Dq]
+   * @param {TensorLike} k  [Tk, Dk] or [B, Tk, Dk]
+   * @param {TensorLike} v  [Tk, Dv] or [B, Tk, Dv]
+   * @param {AttentionOptions & WithOverrides & {
+   *   heads: number, params: MultiHeadParams, headMask?: TensorLike, scoreParams?: object,
+   *   rotary?: 'halves' | 'interleaved' | { pairing: 'halves' | 'interleaved', base?: number } }} options
+   *   headMask [h] multiplies the heads' outputs
+   */
+  multiHeadAttention(q, k, v, options) {
+    checkNames('multiHeadAttention', options ?? {}, [
+      ...ATTENTION_OPTIONS,
+      ...['heads', 'params', 'headMask', 'scoreParams', 'rotary', 'overrides'],
+    ]);
+    const core = this.#core;
+    const tensors = [toTensor(q, 'q'), toTensor(k, 'k'), toTensor(v, 'v')];
+    const batched = sequences(tensors, ['q', 'k', 'v']);
+    core.begin(options.overrides);
+    const [queries, keys, values] = tensors.map((tensor, i) =>
+      core.input(
+        ['queries', 'keys', 'values'][i],
+        reshape(tensor, batched ? tensor.shape : [1, ...tensor.shape]),
+        ['B', i ? 'Tk' : 'Tq', 'D'],
+      ),
+    );
+    const weights = core.struct(
+      'multi_head_weights',
+      weightFields(core, options.params, MULTI_HEAD),
+    );
+    const fields = multiHeadFields(core, options, batched);
+    const output = core.call(
+      'multi_head_attention',
+      ...[queries, keys, values, weights, core.struct('attention_options', fields)],
+    );
+    if (options.needWeights !== false) {
+      core.call('mean_heads', core.text('mean_weights'), core.find('weights'));
+    }
+    core.finish();
+    return multiHeadResult(core, core.read(output), options, batched);
+  }
+
+  /**
+   * (torch nn.TransformerEncoderLayer.)
+   * @param {TensorLike} x  [T, H] or [B, T, H]
+   * @param {AttentionOptions & WithOverrides & {
+   *   heads: number, norm?: 'post' | 'pre', activation?: Activation, eps?: number,
+   *   headMask?: TensorLike, scoreParams?: object, rotary?: any,
+   *   params: { attention: MultiHeadParams, norm1?: Linear, norm2?: Linear, linear1: Linear,
+   *     linear2: Linear } }} options
+   */
+  encoderLayer(x, options) {
+    checkNames('encoderLayer', options ?? {}, [
+      ...ATTENTION_OPTIONS,
+      ...['heads', 'params', 'headMask', 'scoreParams', 'rotary', 'overrides'],
+      ...['norm', 'activation', 'eps'],
+    ]);
+    const core = this.#core;
+    const input = toTensor(x, 'x');
+    const batched = sequences([input], ['x']);
+    checkNames('params', options.params, [
+      ...['attention', ...Object.keys(NORMS), ...Object.keys(FEED_FORWARD)],
+    ]);
+    core.begin(options.overrides);
+    const pointer = core.input('x', batched ? input : reshape(input, [1, ...input.shape]), [
+      ...['B', 'T', 'H'],
+    ]);
+    const { attention, linear1, linear2, norm1, norm2 } = options.params;
+    const weights = core.struct('encoder_layer_weights', {
+      attention: weightFields(core, attention, MULTI_HEAD, 'attention.'),
+      ...weightFields(core, { norm1, norm2 }, NORMS),
+      feed_forward: weightFields(core, { linear1, linear2 }, FEED_FORWARD),
+    });
+    const fields = {
+      attention: multiHeadFields(core, options, batched),
+      norm: options.norm,
+      activation: options.activation,
+      eps: number(options.eps, 'eps'),
+    };
+    const output = core.call(
+      'encoder_layer',
+      ...[pointer, weights, core.struct('encoder_layer_options', fields)],
+    );
+    if (options.needWeights !== false) {
+      core.call('mean_heads', core.text('attention.mean_weights'), core.find('attention.weights'));
+    }
+    core.finish();
+    return multiHeadResult(core, core.read(output), options, batched, 'attention.');
+  }
+
+  /**
+   * activation(x W1ᵀ + b1) W2ᵀ + b2. (Vaswani et al. 2017 §3.3; D2L PositionWiseFFN.)
+   * @param {TensorLike} x  […, H]
+   * @param {{ params: { linear1: Linear, linear2: Linear }, activation?: Activation }} options
+   * @returns {Tensor}
+   */
+  feedForward(x, options) {
+    checkNames('feedForward', options ?? {}, ['params', 'activation', 'overrides']);
+    const { params, activation = 'relu' } = options;
+    return this.#rows(x, options, (core, pointer) =>
+      core.call(
+        'feed_forward',
+        pointer,
+        core.struct('feed_forward_weights', weightFields(core, params, FEED_FORWARD)),
+        core.choice('activation', activation, 'activation'),
+      ),
+    );
+  }
+
+  /**
+   * Over the last axis, with the biased variance. (Ba et al. 2016; torch layer_norm.)
+   * @param {TensorLike} x  […, H]
+   * @param {{ weight?: TensorLike, bias?: TensorLike, eps?: number } & WithOverrides} [options]  [H]; eps
+   *   default 1e-5
+   * @returns {Tensor}
+   */
+  layerNorm(x, options = {}) {
+    checkNames('layerNorm', options, ['weight', 'bias', 'eps', 'overrides']);
+    const { weight, bias, eps = 1e-5 } = options;
+    return this.#rows(x, options, (core, pointer) =>
+      core.call(
+        'layer_norm',
+        core.text('output'),
+        pointer,
+        weight === undefined ? 0 : core.input('weight', toTensor(weight, 'weight'), ['H']),
+        bias === undefined ? 0 : core.input('bias', toTensor(bias, 'bias'), ['H']),
+        number(eps, 'eps') ?? eps,
+      ),
+    );
+  }
+
+  /**
+   * (Hendrycks and Gimpel 2016; torch gelu.)
+   * @param {TensorLike} x  any shape
+   * @param {{ form?: 'erf' | 'tanh' } & WithOverrides} [options]  default 'erf', the exact one
+   * @returns {Tensor}
+   */
+  gelu(x, options = {}) {
+    checkNames('gelu', options, ['form', 'overrides']);
+    const { form = 'erf' } = options;
+    if (form !== 'erf' && form !== 'tanh') {
+      throw new AttentionError('BAD_VALUE', `form "${form}" must be "erf" or "tanh"`, {
+        option: 'form',
+      });
+    }
+    return this.#rows(x, options, (core, pointer) =>
+      core.call(
+        'activate',
+        core.text('output'),
+        pointer,
+        core.choice('activation', form === 'erf' ? 'gelu' : 'gelu-tanh', 'form'),
+      ),
+    );
+  }
+
+  /**
+   * [length, hiddens]: sines in even columns, cosines in odd ones. (Vaswani et al. 2017 §3.5; D2L
+   * "Positional Encoding".)
+   * @param {{ kind?: 'sinusoidal', length: number, hiddens: number, offset?: number }} options
+   * @returns {Tensor}
+   */
+  positionalEncoding(options) {
+    checkNames('positionalEncoding', options ?? {}, ['kind', 'length', 'hiddens', 'offset']);
+    const { kind = 'sinusoidal', length, hiddens, offset = 0 } = options;
+    if (kind !== 'sinusoidal') {
+      throw new AttentionError('BAD_VALUE', `kind "${kind}" must be "sinusoidal"`, {
+        option: 'kind',
+      });
+    }
+    const core = this.#core;
+    core.begin();
+    return core.read(
+      core.call(
+        'sinusoidal',
+        core.text('output'),
+        required(integer(length, 'length'), 'length'),
+        required(integer(hiddens, 'hiddens', 1), 'hiddens'),
+        integer(offset, 'offset') ?? 0,
+      ),
+    );
+  }
+
+  /**
+   * Turns each row by its position. (Su et al. 2021.)
+   * @param {TensorLike} x  […, T, D], D even
+   * @param {{ positions?: number | TensorLike, pairing?: 'halves' | 'interleaved', base?: number } &
+   *   WithOverrides} [options]  positions [T], or the first one (default 0); pairing default 'halves';
+   *   base default 10000
+   * @returns {Tensor}
+   */
+  rotary(x, options = {}) {
+    checkNames('rotary', options, ['positions', 'pairing', 'base', 'overrides']);
+    const { positions = 0, pairing = 'halves', base = 10000 } = options;
+    const offset = typeof positions === 'number';
+    if (pairing !== 'halves' && pairing !== 'interleaved') {
+      throw new AttentionError(
+        'BAD_VALUE',
+        `pairing "${pairing}" must be "halves" or "interleaved"`,
+        { option: 'pairing' },
+      );
+    }
+    return this.#rows(x, options, (core, pointer) =>
+      core.call(
+        'rotary',
+        core.text('output'),
+        pointer,
+        offset ? 0 : core.input('positions', toTensor(positions, 'positions'), ['T']),
+        offset ? (integer(positions, 'positions', -(2 ** 30), 2 ** 30) ?? 0) : 0,
+        core.choice('pairing', pairing, 'pairing'),
+        number(base, 'base') ?? base,
+      ),
+    );
+  }
+
+  /**
+   * Counter-based random numbers: they depend on seed and name alone, and are the same everywhere.
+   * @param {{ shape: number[], seed?: number, name?: string,
+   *   distribution?: 'normal' | 'uniform' | 'xavier' }} options  normal (default): mean 0, variance 1;
+   *   uniform: [0, 1); xavier: uniform ±√(6 ÷ (in + out)) for a shape [out, in]
+   * @returns {Tensor}
+   */
+  random(options) {
+    checkNames('random', options ?? {}, ['shape', 'seed', 'name', 'distribution']);
+    const { shape: sizes, seed: from = 0, name = 'random', distribution = 'normal' } = options;
+    if (!Array.isArray(sizes)) {
+      throw new AttentionError('BAD_SHAPE', `shape ${sizes} must be a list of sizes`, {
+        option: 'shape',
+      });
+    }
+    for (const size of sizes) integer(size, 'shape');
+    const core = this.#core;
+    core.begin();
+    const shape = core.shape(sizes, ['A', 'B', 'C', 'D']);
+    return core.read(
+      core.call(
+        'random_tensor',
+        ...[core.text(String(name)), shape.rank, shape.shape, shape.axes, seed(from) ?? 0],
+        core.choice('distribution', distribution, 'distribution'),
+      ),
+    );
+  }
+
+  /**
+   * The model of the multi-head lesson: tokens, embeddings, positions, one multi-head attention.
+   * @param {AttentionLayerConfig} [config]
+   * @returns {AttentionLayer}
+   */
+  attentionLayer(config = {}) {
+    return new AttentionLayer(new Core(this.#core.module), config);
+  }
+
+  /**
+   * A function of one tensor x that returns one tensor.
+   * @param {TensorLike} x
+   * @param {WithOverrides} options
+   * @param {(core: Core, pointer: number) => number} run
+   * @returns {Tensor}
+   */
+  #rows(x, options, run) {
+    const input = toTensor(x, 'x');
+    const core = this.#core;
+    core.begin(options.overrides);
+    const letters = ['B', 'h', 'T', 'D'].slice(-Math.max(1, input.shape.length));
+    const output = run(core, core.input('x', input, letters));
+    core.finish();
+    return core.read(output);
+  }
+}
+
+/**
+ * @param {number | undefined} value
+ * @param {string} option
+ * @returns {number}
+ */
+function required(value, option) {
+  if (value !== undefined) return value;
+  throw new AttentionError('BAD_VALUE', `${option} is missing`, { option });
+}
+
+/**
+ * [T, D], [B, T, D] and [T] with the axes they lack.
+ * @param {Tensor} tensor
+ * @param {string} name
+ * @returns {number[]}
+ */
+function fourAxes({ shape }, name) {
+  if (shape.length === 4) return shape;
+  if (shape.length === 3) return [shape[0], 1, shape[1], shape[2]];
+  if (shape.length === 2) return [1, 1, ...shape];
+  if (shape.length === 1) return [1, 1, 1, shape[0]];
+  throw new AttentionError('BAD_SHAPE', `${name} has ${shape.length} axes; it must have 1 to 4`);
+}
+
+/**
+ * Whether [B, T, D] (true) or [T, D] (false) was given; all alike.
+ * @param {Tensor[]} tensors
+ * @param {string[]} names
+ */
+function sequences(tensors, names) {
+  const rank = tensors[0].shape.length;
+  if ((rank === 2 || rank === 3) && tensors.every(({ shape }) => shape.length === rank)) {
+    return rank === 3;
+  }
+  const shapes = tensors.map(({ shape }) => `[${shape}]`).join(', ');
+  throw new AttentionError(
+    'BAD_SHAPE',
+    `${names.join(', ')} ${names.length > 1 ? 'have the shapes' : 'has the shape'} ${shapes}; ` +
+      `${names.length > 1 ? 'all must be' : 'it must be'} [T, D] or [B, T, D]`,
+  );
+}
+
+/**
+ * A result of rank 4 with the axes of a query of this rank.
+ * @param {Tensor} tensor
+ * @param {number} rank
+ */
+function withAxes(tensor, rank) {
+  const [batch, , ...rest] = tensor.shape;
+  if (rank === 4) return tensor;
+  return reshape(tensor, rank === 3 ? [batch, ...rest] : rest);
+}
+
+/**
+ * @param {Core} core
+ * @param {string} [prefix]
+ */
+function rowFlags(core, prefix = '') {
+  const { data } = core.tensor(`${prefix}row_flags`);
+  const { empty, notFinite } = core.layout.rowFlags;
+  return {
+    emptyRows: Uint8Array.from(data, (flags) => (flags & empty ? 1 : 0)),
+    notFiniteRows: Uint8Array.from(data, (flags) => (flags & notFinite ? 1 : 0)),
+  };
+}
+
+/**
+ * @param {Core} core
+ * @param {AttentionOptions} options
+ * @param {number} rank
+ * @param {string} [prefix]
+ */
+function attentionResult(core, options, rank, prefix = '') {
+  /** @type {Record<string, Tensor>} */
+  const tensors = {};
+  if (options.needWeights !== false) {
+    tensors.weights = withAxes(core.tensor(`${prefix}weights`), rank);
+    tensors.scores = withAxes(core.tensor(`${prefix}scores`), rank);
+    if (options.dropout) {
+      tensors.droppedWeights = withAxes(core.tensor(`${prefix}dropped_weights`), rank);
+    }
+  }
+  return { ...tensors, ...rowFlags(core, prefix) };
+}
+
+/**
+ * @param {Core} core
+ * @param {Tensor} output  [B, Tq, out]
+ * @param {AttentionOptions} options
+ * @param {boolean} batched
+ * @param {string} [prefix]
+ */
+function multiHeadResult(core, output, options, batched, prefix = '') {
+  /** @param {Tensor} tensor */
+  const strip = (tensor) => (batched ? tensor : reshape(tensor, tensor.shape.slice(1)));
+  const { emptyRows, notFiniteRows, ...tensors } = attentionResult(core, options, 4, prefix);
+  if (options.needWeights !== false) {
+    tensors.meanWeights = core.tensor(`${prefix}mean_weights`);
+  }
+  tensors.heads = core.tensor(`${prefix}heads`);
+  tensors.output = output;
+  for (const name of Object.keys(tensors)) tensors[name] = strip(tensors[name]);
+  return /** @type {AttentionResult & { heads: Tensor, meanWeights?: Tensor }} */ (
+    /** @type {unknown} */ ({ ...tensors, emptyRows, notFiniteRows })
+  );
+}
+
+/**
+ * @param {Core} core
+ * @param {string | undefined} score
+ * @param {any} params
+ */
+function scoreFields(core, score, params) {
+  if (params === undefined) return {};
+  if (score === 'general') {
+    checkNames('params', params, ['weight']);
+    const weight = toTensor(params.weight, 'params.weight');
+    return { score_weight: core.input('score.weight', weight, ['D', 'D']) };
+  }
+  if (score === 'gaussian') {
+    checkNames('params', params, ['width']);
+    const width = toTensor(params.width, 'params.width');
+    return { score_width: core.input('score.width', reshape(width, [width.data.length]), ['1']) };
+  }
+  const layers = SCORE_PARAMS[score ?? ''] ?? {};
+  const fields = weightFields(core, params, layers, 'score.');
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [`score_${name}`, value]),
+  );
+}
+
+/**
+ * @param {Core} core
+ * @param {any} options
+ * @param {boolean} batched
+ */
+function multiHeadFields(core, options, batched) {
+  const heads = required(integer(options.heads, 'heads', -(2 ** 31)), 'heads');
+  const { headMask, rotary } = options;
+  const { pairing = 'halves', base = undefined } =
+    typeof rotary === 'object' && rotary !== null ? rotary : { pairing: rotary ?? 'none' };
+  return {
+    ...attentionFields(core, options, { batched, heads: Math.max(heads, 1) }),
+    ...scoreFields(core, options.score, options.scoreParams),
+    heads,
+    rotary: pairing,
+    rotary_base: number(base, 'rotary.base'),
+    head_mask:
+      headMask === undefined
+        ? undefined
+        : core.input('head_mask', toTensor(headMask, 'headMask'), ['h']),
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * Models: named tensors, overrides, forward. Each has a WebAssembly instance of its own.
+ */
+
+import { AttentionError } from './error.js';
+import { ATTENTION_OPTIONS, attentionFields, checkNames, flag, integer, seed } from './options.js';
+import { toTensor } from './tensor.js';
+
+/** @typedef {import('./engine.js').Core} Core */
+/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./engine.js').TensorInfo} TensorInfo */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./options.js').AttentionOptions} AttentionOptions */
+/** @typedef {'none' | 'sinusoidal' | 'learned' | 'rotary' | 'alibi'} Position */
+
+/** What all models share: the tape of the last forward pass, read by name and overridden by name. */
+class Model {
+  /** @type {Override[]} */
+  #overrides = [];
+
+  /** @param {Core} core  its own */
+  constructor(core) {
+    /** @protected */
+    this.core = core;
+  }
+
+  /** @returns {TensorInfo[]}  of the last forward pass, in the order of computation */
+  tensors() {
+    return this.core.tensors();
+  }
+
+  /**
+   * @param {string} name
+   * @returns {Tensor}  a copy
+   */
+  tensor(name) {
+    return this.core.tensor(name);
+  }
+
+  /**
+   * From the next forward pass on, this cell has this value and what follows is computed from it.
+   * @param {string} name  of a tensor
+   * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
+   */
+  override(name, { at, value }) {
+    this.#overrides.push({ name, at: [...at], value });
+  }
+
+  clearOverrides() {
+    this.#overrides = [];
+  }
+
+  /** @protected */
+  begin() {
+    this.core.begin(this.#overrides);
+  }
+}
+
+/**
+ * @typedef {object} AttentionLayerConfig
+ * @property {number} [hiddens]  H, default 16
+ * @property {number} [heads]  default 1
+ * @property {number} [seed]  of embeddings and weights, default 0
+ * @property {Position} [position]  default 'none'
+ * @property {boolean} [bias]  of the four projections, default false
+ */
+/**
+ * @typedef {{ source: string[], target?: string[], heads?: number, headMask?:
+ *   import('./tensor.js').TensorLike } & AttentionOptions} AttentionLayerInput  target: the queries'
+ *   tokens of cross-attention
+ */
+
+const CONFIG = ['hiddens', 'heads', 'seed', 'position', 'bias'];
+const INPUT = ['source', 'target', 'heads', 'headMask', ...ATTENTION_OPTIONS];
+
+/**
+ * Tokens → embeddings (equal texts, equal vectors) → positions → multi-head attention. Tensors:
+ * source.embedding, source.input, attention.query, attention.weights, attention.output and so on.
+ */
+export class AttentionLayer extends Model {
+  #config;
+
+  /**
+   * @param {Core} core
+   * @param {AttentionLayerConfig} config
+   */
+  constructor(core, config) {
+    super(core);
+    checkNames('attentionLayer', config, CONFIG);
+    this.#config = {
+      hiddens: integer(config.hiddens, 'hiddens', 1),
+      parameter_seed: seed(config.seed),
+      position: config.position,
+      bias: flag(config.bias, 'bias') ? 1 : 0,
+    };
+    core.choice('position', config.position ?? 'none', 'position');
+    this.heads = integer(config.heads, 'heads', 1) ?? 1;
+  }
+
+  /**
+   * @param {AttentionLayerInput} input
+   * @returns {{ output: Tensor, weights?: Tensor }}  [1, Tq, H], [1, h, Tq, Tk]
+   */
+  forward(input) {
+    checkNames('forward', input, INPUT);
+    const { core } = this;
+    const source = tokens(input.source, 'source');
+    const target = input.target === undefined ? undefined : tokens(input.target, 'target');
+    const heads = integer(input.heads, 'heads', 1) ?? this.heads;
+    this.begin();
+    const options = core.struct('attention_layer_options', {
+      ...this.#config,
+      attention: {
+        ...attentionFields(core, input, { batched: false, heads }),
+        heads,
+        head_mask:
+          input.headMask === undefined
+            ? undefined
+            : core.input('head_mask', toTensor(input.headMask, 'headMask'), ['h']),
+      },
+    });
+    const output = core.call(
+      'attention_layer',
+      core.texts(source),
+      target ? core.texts(target) : 0,
+      options,
+    );
+    core.finish();
+    const weights = core.find('attention.weights');
+    return { output: core.read(output), ...(weights ? { weights: core.read(weights) } : {}) };
+  }
+
+  /** @returns {Record<string, Tensor>}  of the last forward pass, by PyTorch's names */
+  parameters() {
+    const names = this.tensors().filter(({ name }) => /\.(weight|bias)$/.test(name));
+    return Object.fromEntries(names.map(({ name }) => [name, this.tensor(name)]));
+  }
+}
+
+/**
+ * @param {unknown} list
+ * @param {string} option
+ * @returns {string[]}
+ */
+function tokens(list, option) {
+  if (Array.isArray(list) && list.every((token) => typeof token === 'string')) return list;
+  throw new AttentionError('BAD_VALUE', `${option} must be a list of strings`, { option });
+}

@@ -1,0 +1,267 @@
+/**
+ * What callers write as options, turned into what the core's structs hold.
+ */
+
+import { AttentionError } from './error.js';
+import { reshape, toTensor } from './tensor.js';
+
+/** @typedef {import('./engine.js').Core} Core */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./tensor.js').TensorLike} TensorLike */
+
+/**
+ * @typedef {object} MaskOptions
+ * @property {TensorLike | number} [validLens]  [B] or [B, Tq]: keys from there on are masked
+ * @property {TensorLike} [mask]  [Tq, Tk], [B, Tq, Tk] or [B, h, Tq, Tk], sizes of 1 spread; true
+ *   may attend
+ * @property {TensorLike} [bias]  same shapes; added to the scores, -Infinity masks
+ * @property {boolean | 'bottom-right' | 'top-left'} [causal]  true is bottom-right: the last query
+ *   stands at the last key
+ * @property {'exclude' | number} [fill]  masked cells take no part (default), or get this score: -1e6
+ *   as D2L, -Infinity as PyTorch
+ * @property {number | { left?: number, right?: number, global?: number }} [window]  keys at most that
+ *   far from the query's position; the first `global` tokens see and are seen everywhere
+ * @property {true | TensorLike} [alibi]  linear biases by distance, with the paper's slopes or these [h]
+ */
+/**
+ * @typedef {object} AttentionFields
+ * @property {'scaled-dot' | 'dot' | 'additive' | 'general' | 'cosine' | 'gaussian'} [score]
+ * @property {boolean | number} [scale]  true: 1/√D for scaled-dot, 1 for the others; false: 1
+ * @property {number} [temperature]  above 0, default 1: scores are divided by it
+ * @property {'softmax' | 'sigmoid' | 'relu'} [normalise]
+ * @property {number} [dropout]  of the weights, 0 (default) to below 1
+ * @property {number} [seed]  of the dropout, a whole number from 0 to 2^32 - 1
+ * @property {boolean} [needWeights]  false: no weights in the result, and no Tq × Tk tensor where the
+ *   score allows it
+ */
+/** @typedef {MaskOptions & AttentionFields} AttentionOptions */
+
+export const MASK_OPTIONS = ['validLens', 'mask', 'bias', 'causal', 'fill', 'window', 'alibi'];
+export const ATTENTION_OPTIONS = [
+  ...MASK_OPTIONS,
+  ...['score', 'scale', 'temperature', 'normalise', 'dropout', 'seed', 'needWeights'],
+];
+
+/**
+ * @param {string} what  the function, for the message
+ * @param {unknown} options
+ * @param {string[]} known
+ */
+export function checkNames(what, options, known) {
+  if (options === null || typeof options !== 'object' || Array.isArray(options)) {
+    throw new AttentionError(
+      'BAD_VALUE',
+      `${what} takes its options as an object; ${JSON.stringify(options)} is none`,
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    throw new AttentionError(
+      'UNKNOWN_OPTION',
+      `${what} has no option "${name}"; it has ${known.join(', ')}`,
+      { option: name },
+    );
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} option
+ * @param {string} allowed
+ * @returns {never}
+ */
+function refuse(value, option, allowed) {
+  const shown = typeof value === 'string' ? `"${value}"` : String(value);
+  throw new AttentionError('BAD_VALUE', `${option} ${shown} must be ${allowed}`, { option });
+}
+
+/**
+ * @template T
+ * @param {T | undefined} value
+ * @param {string} option
+ * @returns {T | undefined}
+ */
+export function number(value, option) {
+  if (value !== undefined && typeof value !== 'number') refuse(value, option, 'a number');
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} option
+ * @param {number} [low]
+ * @param {number} [high]
+ * @returns {number | undefined}
+ */
+export function integer(value, option, low = 0, high = 2 ** 31 - 1) {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high) {
+    return value;
+  }
+  return refuse(value, option, `a whole number from ${low} to ${high}`);
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} option
+ * @returns {boolean | undefined}
+ */
+export function flag(value, option) {
+  if (value !== undefined && typeof value !== 'boolean') refuse(value, option, 'true or false');
+  return /** @type {boolean | undefined} */ (value);
+}
+
+/** @param {unknown} value */
+export const seed = (value, option = 'seed') => integer(value, option, 0, 2 ** 32 - 1);
+
+/**
+ * To [B, h, Tq, Tk].
+ * @param {Tensor} tensor
+ * @param {string} option
+ */
+function spread({ shape, data }, option) {
+  /** @type {Record<number, number[]>} */
+  const to = {
+    2: [1, 1, shape[0], shape[1]],
+    3: [shape[0], 1, shape[1], shape[2]],
+    4: shape,
+  };
+  const four = to[shape.length];
+  if (!four) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `${option} has the shape [${shape}]; it must be [Tq, Tk], [B, Tq, Tk] or [B, h, Tq, Tk]`,
+      { option },
+    );
+  }
+  return { shape: four, data };
+}
+
+/**
+ * Valid lengths as [B, 1] or [B, Tq]; without a batch axis they are one number, [1] or [Tq].
+ * @param {Tensor} tensor
+ * @param {boolean} batched
+ */
+function lengths(tensor, batched) {
+  const { shape } = tensor;
+  if (shape.length === 2) return tensor;
+  if (shape.length === 0) return reshape(tensor, [1, 1]);
+  if (shape.length > 2) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `validLens has the shape [${shape}]; it must be [B] or [B, Tq]`,
+      { option: 'validLens' },
+    );
+  }
+  return reshape(tensor, batched ? [shape[0], 1] : [1, shape[0]]);
+}
+
+/** @param {AttentionOptions['scale']} scale */
+function scaleFields(scale) {
+  if (scale === undefined || scale === true) return {};
+  if (scale === false) return { scale_mode: 'off' };
+  return { scale_mode: 'given', scale: number(scale, 'scale') };
+}
+
+/** @param {MaskOptions['fill']} fill */
+function fillFields(fill) {
+  if (fill === undefined || fill === 'exclude') return {};
+  if (typeof fill !== 'number') return refuse(fill, 'fill', '"exclude" or a number');
+  return { fill_mode: 'given', fill };
+}
+
+/** @param {MaskOptions['causal']} causal */
+function causalField(causal) {
+  if (causal === undefined || causal === false) return 'none';
+  if (causal === true) return 'bottom-right';
+  if (causal === 'bottom-right' || causal === 'top-left') return causal;
+  return refuse(causal, 'causal', 'true, false, "bottom-right" or "top-left"');
+}
+
+/** @param {MaskOptions['window']} window */
+function windowFields(window) {
+  if (window === undefined || window === null) return {};
+  if (typeof window === 'object') {
+    checkNames('window', window, ['left', 'right', 'global']);
+    return {
+      window_left: integer(window.left, 'window.left'),
+      window_right: integer(window.right, 'window.right'),
+      global_tokens: integer(window.global, 'window.global'),
+    };
+  }
+  const size = integer(window, 'window');
+  return { window_left: size, window_right: size };
+}
+
+/**
+ * The fields of attention_options. Writes the tensors among the options onto the tape.
+ * @param {Core} core
+ * @param {AttentionOptions} options
+ * @param {{ batched: boolean, heads: number }} sizes
+ */
+export function attentionFields(core, options, { batched, heads }) {
+  /** @param {'mask' | 'bias'} name */
+  const cells = (name) =>
+    options[name] === undefined
+      ? undefined
+      : core.input(`options.${name}`, spread(toTensor(options[name], name), name), [
+          ...['B', 'h', 'Tq', 'Tk'],
+        ]);
+  const { validLens, alibi } = options;
+  return {
+    score: options.score,
+    normalise: options.normalise,
+    causal: causalField(options.causal),
+    ...windowFields(options.window),
+    ...scaleFields(options.scale),
+    ...fillFields(options.fill),
+    temperature: number(options.temperature, 'temperature'),
+    dropout: number(options.dropout, 'dropout'),
+    seed: seed(options.seed),
+    need_weights: flag(options.needWeights, 'needWeights') === false ? 0 : 1,
+    valid_lengths:
+      validLens === undefined
+        ? undefined
+        : core.input('options.valid_lengths', lengths(toTensor(validLens, 'validLens'), batched), [
+            'B',
+            'Tq',
+          ]),
+    mask: cells('mask'),
+    bias: cells('bias'),
+    alibi_slopes:
+      alibi === undefined
+        ? undefined
+        : alibi === true
+          ? core.call('alibi_slopes', core.text('alibi_slopes'), heads)
+          : core.input('alibi_slopes', toTensor(alibi, 'alibi'), ['h']),
+  };
+}
+
+/**
+ * Weights named as in PyTorch, { query: { weight, bias } }, as the fields query_weight, query_bias.
+ * @param {Core} core
+ * @param {unknown} params
+ * @param {Record<string, string[]>} layers  for each layer the parts it may have
+ * @param {string} [prefix]  of the tensors' names
+ */
+export function weightFields(core, params, layers, prefix = '') {
+  checkNames('params', params, Object.keys(layers));
+  /** @type {Record<string, number>} */
+  const fields = {};
+  for (const [layer, parts] of Object.entries(layers)) {
+    const given = /** @type {any} */ (params)[layer];
+    if (given === undefined) continue;
+    checkNames(`params.${layer}`, given, parts);
+    for (const part of parts) {
+      if (given[part] === undefined) continue;
+      const name = `${prefix}${layer}.${part}`;
+      const tensor = toTensor(given[part], `params.${name}`);
+      fields[`${layer}_${part}`] = core.input(
+        name,
+        tensor,
+        tensor.shape.length === 2 ? ['H', 'D'] : ['H'],
+      );
+    }
+  }
+  return fields;
+}

@@ -1,0 +1,112 @@
+/**
+ * Tensors on the JavaScript side: { shape, data }, or nested arrays of numbers or booleans.
+ */
+
+import { AttentionError } from './error.js';
+
+/**
+ * @typedef {{ shape: number[], data: Float32Array }} Tensor  last axis fastest
+ * @typedef {number | boolean | NestedArray[]} NestedArray
+ * @typedef {NestedArray | { shape: ArrayLike<number>, data: ArrayLike<number> }} TensorLike
+ */
+
+/**
+ * @param {unknown} value
+ * @returns {value is { shape: ArrayLike<number>, data: ArrayLike<number> }}
+ */
+function isShaped(value) {
+  return typeof value === 'object' && value !== null && 'shape' in value && 'data' in value;
+}
+
+/**
+ * @param {{ shape: ArrayLike<number>, data: ArrayLike<number> }} tensor
+ * @param {string} name
+ * @returns {Tensor}
+ */
+function fromShaped({ shape, data }, name) {
+  const sizes = Array.from(shape);
+  const bad = sizes.find((size) => !Number.isInteger(size) || size < 0);
+  if (bad !== undefined) {
+    throw new AttentionError('BAD_SHAPE', `${name} has an axis of size ${bad}`);
+  }
+  const length = sizes.reduce((product, size) => product * size, 1);
+  if (data?.length !== length) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `${name} has ${data?.length} elements; its shape [${sizes}] needs ${length}`,
+    );
+  }
+  return { shape: sizes, data: data instanceof Float32Array ? data : Float32Array.from(data) };
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Tensor}
+ */
+function fromNested(value, name) {
+  /** @type {number[]} */
+  const shape = [];
+  for (let level = value; isList(level); level = level[0]) shape.push(level.length);
+  /** @type {number[]} */
+  const numbers = [];
+  /** @param {unknown} part @param {number} axis */
+  const visit = (part, axis) => {
+    if (axis === shape.length) {
+      if (typeof part !== 'number' && typeof part !== 'boolean') {
+        const where = numbers.length;
+        throw new AttentionError(
+          'BAD_VALUE',
+          isList(part)
+            ? `${name} is ragged: element ${where} is a list where a number is expected`
+            : `${name} holds ${typeof part === 'string' ? `"${part}"` : String(part)} at ${where}; it must hold numbers`,
+        );
+      }
+      numbers.push(Number(part));
+      return;
+    }
+    if (!isList(part) || part.length !== shape[axis]) {
+      const found = isList(part) ? `a row of ${part.length}` : 'a single value';
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `${name} is ragged: ${found} where ${shape[axis]} are expected`,
+      );
+    }
+    for (let i = 0; i < part.length; i++) visit(part[i], axis + 1);
+  };
+  visit(value, 0);
+  return { shape, data: Float32Array.from(numbers) };
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is ArrayLike<unknown>}
+ */
+function isList(value) {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name  for error messages
+ * @returns {Tensor}  may share its data with `value`: read, never write
+ */
+export function toTensor(value, name) {
+  if (isShaped(value)) return fromShaped(value, name);
+  if (isList(value) || typeof value === 'number' || typeof value === 'boolean') {
+    return fromNested(value, name);
+  }
+  throw new AttentionError(
+    'BAD_SHAPE',
+    `${name} is ${value === undefined ? 'missing' : `${value}`}; it must be a tensor or nested arrays`,
+  );
+}
+
+/**
+ * @param {Tensor} tensor
+ * @param {number[]} shape  with the same number of elements
+ * @returns {Tensor}
+ */
+export function reshape(tensor, shape) {
+  return { shape, data: tensor.data };
+}
