@@ -40,6 +40,6 @@ export async function createEngine(options = {}) {
   }
   if (wasm === undefined) return startTwin(binaryBytes(), simd);
   const isAddress = typeof wasm === 'string' || wasm instanceof URL;
-  const bytes = isAddress ? await load(wasm) : wasm;
+  const bytes = /** @type {BufferSource} */ (isAddress ? await load(wasm) : wasm);
   return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes', simd !== 'off');
 }

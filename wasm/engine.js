@@ -73,7 +73,7 @@ export async function compile(bytes, from) {
  */
 export async function load(address) {
   const url = String(address);
-  if (url.startsWith('file:') && typeof process !== 'undefined') {
+  if (url.startsWith('file:') && !('document' in globalThis)) {
     const module = 'node:fs/promises'; // a variable, so that bundlers for the web leave it alone
     const { readFile } = await import(/* @vite-ignore */ module);
     return readFile(new URL(url)).catch((/** @type {Error} */ cause) => {

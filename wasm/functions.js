@@ -13,10 +13,21 @@ import {
   checkNames,
   integer,
   MASK_OPTIONS,
+  multiHeadFields,
   number,
+  required,
+  scoreFields,
   seed,
   weightFields,
 } from './options.js';
+import {
+  attentionResult,
+  fourAxes,
+  multiHeadResult,
+  rowFlags,
+  sequences,
+  withAxes,
+} from './results.js';
 import { reshape, toTensor } from './tensor.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -29,31 +40,15 @@ import { reshape, toTensor } from './tensor.js';
 /** @typedef {{ weight: TensorLike, bias?: TensorLike }} Linear  weight [out, in], bias [out] */
 /** @typedef {{ query: Linear, key: Linear, value: Linear, output: Linear }} MultiHeadParams */
 /** @typedef {{ overrides?: Override[] }} WithOverrides */
-/**
- * @typedef {object} WeightsResult
- * @property {Tensor} weights  shaped as the scores
- * @property {Uint8Array} emptyRows  1 for each row with no key allowed
- * @property {Uint8Array} notFiniteRows  1 for each row with NaN or +Infinity among its scores
- */
-/**
- * @typedef {object} AttentionResult
- * @property {Tensor} output
- * @property {Tensor} [weights]  absent with needWeights false, as the next two
- * @property {Tensor} [scores]  after scale and temperature, before bias and masks
- * @property {Tensor} [droppedWeights]  with dropout: what was multiplied with the values
- * @property {Uint8Array} emptyRows
- * @property {Uint8Array} notFiniteRows
- */
+/** @typedef {import('./results.js').WeightsResult} WeightsResult */
+/** @typedef {import('./results.js').AttentionResult} AttentionResult */
+/** @typedef {import('./results.js').MultiHeadResult} MultiHeadResult */
 /** @typedef {'relu' | 'gelu' | 'gelu-tanh'} Activation */
 
 const LINEAR = ['weight', 'bias'];
 const MULTI_HEAD = { query: LINEAR, key: LINEAR, value: LINEAR, output: LINEAR };
 const FEED_FORWARD = { linear1: LINEAR, linear2: LINEAR };
 const NORMS = { norm1: LINEAR, norm2: LINEAR };
-/** @type {Record<string, Record<string, string[]>>} */
-const SCORE_PARAMS = {
-  additive: { query: ['weight'], key: ['weight'], value: ['weight'] },
-};
 
 /**
  * PyTorch's boolean masks of nn.MultiheadAttention say true where one may NOT attend. This turns such a
@@ -208,6 +203,7 @@ export class Engine {
    *   heads: number, params: MultiHeadParams, headMask?: TensorLike, scoreParams?: object,
    *   rotary?: 'halves' | 'interleaved' | { pairing: 'halves' | 'interleaved', base?: number } }} options
    *   headMask [h] multiplies the heads' outputs
+   * @returns {MultiHeadResult}
    */
   multiHeadAttention(q, k, v, options) {
     checkNames('multiHeadAttention', options ?? {}, [
@@ -249,6 +245,7 @@ export class Engine {
    *   headMask?: TensorLike, scoreParams?: object, rotary?: any,
    *   params: { attention: MultiHeadParams, norm1?: Linear, norm2?: Linear, linear1: Linear,
    *     linear2: Linear } }} options
+   * @returns {MultiHeadResult}  output [B, T, H]
    */
   encoderLayer(x, options) {
     checkNames('encoderLayer', options ?? {}, [
@@ -292,7 +289,8 @@ export class Engine {
   /**
    * activation(x W1ᵀ + b1) W2ᵀ + b2. (Vaswani et al. 2017 §3.3; D2L PositionWiseFFN.)
    * @param {TensorLike} x  […, H]
-   * @param {{ params: { linear1: Linear, linear2: Linear }, activation?: Activation }} options
+   * @param {{ params: { linear1: Linear, linear2: Linear }, activation?: Activation } & WithOverrides
+   *   } options
    * @returns {Tensor}
    */
   feedForward(x, options) {
@@ -466,158 +464,4 @@ export class Engine {
     core.finish();
     return core.read(output);
   }
-}
-
-/**
- * @param {number | undefined} value
- * @param {string} option
- * @returns {number}
- */
-function required(value, option) {
-  if (value !== undefined) return value;
-  throw new AttentionError('BAD_VALUE', `${option} is missing`, { option });
-}
-
-/**
- * [T, D], [B, T, D] and [T] with the axes they lack.
- * @param {Tensor} tensor
- * @param {string} name
- * @returns {number[]}
- */
-function fourAxes({ shape }, name) {
-  if (shape.length === 4) return shape;
-  if (shape.length === 3) return [shape[0], 1, shape[1], shape[2]];
-  if (shape.length === 2) return [1, 1, ...shape];
-  if (shape.length === 1) return [1, 1, 1, shape[0]];
-  throw new AttentionError('BAD_SHAPE', `${name} has ${shape.length} axes; it must have 1 to 4`);
-}
-
-/**
- * Whether [B, T, D] (true) or [T, D] (false) was given; all alike.
- * @param {Tensor[]} tensors
- * @param {string[]} names
- */
-function sequences(tensors, names) {
-  const rank = tensors[0].shape.length;
-  if ((rank === 2 || rank === 3) && tensors.every(({ shape }) => shape.length === rank)) {
-    return rank === 3;
-  }
-  const shapes = tensors.map(({ shape }) => `[${shape}]`).join(', ');
-  throw new AttentionError(
-    'BAD_SHAPE',
-    `${names.join(', ')} ${names.length > 1 ? 'have the shapes' : 'has the shape'} ${shapes}; ` +
-      `${names.length > 1 ? 'all must be' : 'it must be'} [T, D] or [B, T, D]`,
-  );
-}
-
-/**
- * A result of rank 4 with the axes of a query of this rank.
- * @param {Tensor} tensor
- * @param {number} rank
- */
-function withAxes(tensor, rank) {
-  const [batch, , ...rest] = tensor.shape;
-  if (rank === 4) return tensor;
-  return reshape(tensor, rank === 3 ? [batch, ...rest] : rest);
-}
-
-/**
- * @param {Core} core
- * @param {string} [prefix]
- */
-function rowFlags(core, prefix = '') {
-  const { data } = core.tensor(`${prefix}row_flags`);
-  const { empty, notFinite } = core.layout.rowFlags;
-  return {
-    emptyRows: Uint8Array.from(data, (flags) => (flags & empty ? 1 : 0)),
-    notFiniteRows: Uint8Array.from(data, (flags) => (flags & notFinite ? 1 : 0)),
-  };
-}
-
-/**
- * @param {Core} core
- * @param {AttentionOptions} options
- * @param {number} rank
- * @param {string} [prefix]
- */
-function attentionResult(core, options, rank, prefix = '') {
-  /** @type {Record<string, Tensor>} */
-  const tensors = {};
-  if (options.needWeights !== false) {
-    tensors.weights = withAxes(core.tensor(`${prefix}weights`), rank);
-    tensors.scores = withAxes(core.tensor(`${prefix}scores`), rank);
-    if (options.dropout) {
-      tensors.droppedWeights = withAxes(core.tensor(`${prefix}dropped_weights`), rank);
-    }
-  }
-  return { ...tensors, ...rowFlags(core, prefix) };
-}
-
-/**
- * @param {Core} core
- * @param {Tensor} output  [B, Tq, out]
- * @param {AttentionOptions} options
- * @param {boolean} batched
- * @param {string} [prefix]
- */
-function multiHeadResult(core, output, options, batched, prefix = '') {
-  /** @param {Tensor} tensor */
-  const strip = (tensor) => (batched ? tensor : reshape(tensor, tensor.shape.slice(1)));
-  const { emptyRows, notFiniteRows, ...tensors } = attentionResult(core, options, 4, prefix);
-  if (options.needWeights !== false) {
-    tensors.meanWeights = core.tensor(`${prefix}mean_weights`);
-  }
-  tensors.heads = core.tensor(`${prefix}heads`);
-  tensors.output = output;
-  for (const name of Object.keys(tensors)) tensors[name] = strip(tensors[name]);
-  return /** @type {AttentionResult & { heads: Tensor, meanWeights?: Tensor }} */ (
-    /** @type {unknown} */ ({ ...tensors, emptyRows, notFiniteRows })
-  );
-}
-
-/**
- * @param {Core} core
- * @param {string | undefined} score
- * @param {any} params
- */
-function scoreFields(core, score, params) {
-  if (params === undefined) return {};
-  if (score === 'general') {
-    checkNames('params', params, ['weight']);
-    const weight = toTensor(params.weight, 'params.weight');
-    return { score_weight: core.input('score.weight', weight, ['D', 'D']) };
-  }
-  if (score === 'gaussian') {
-    checkNames('params', params, ['width']);
-    const width = toTensor(params.width, 'params.width');
-    return { score_width: core.input('score.width', reshape(width, [width.data.length]), ['1']) };
-  }
-  const layers = SCORE_PARAMS[score ?? ''] ?? {};
-  const fields = weightFields(core, params, layers, 'score.');
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [`score_${name}`, value]),
-  );
-}
-
-/**
- * @param {Core} core
- * @param {any} options
- * @param {boolean} batched
- */
-function multiHeadFields(core, options, batched) {
-  const heads = required(integer(options.heads, 'heads', -(2 ** 31)), 'heads');
-  const { headMask, rotary } = options;
-  const { pairing = 'halves', base = undefined } =
-    typeof rotary === 'object' && rotary !== null ? rotary : { pairing: rotary ?? 'none' };
-  return {
-    ...attentionFields(core, options, { batched, heads: Math.max(heads, 1) }),
-    ...scoreFields(core, options.score, options.scoreParams),
-    heads,
-    rotary: pairing,
-    rotary_base: number(base, 'rotary.base'),
-    head_mask:
-      headMask === undefined
-        ? undefined
-        : core.input('head_mask', toTensor(headMask, 'headMask'), ['h']),
-  };
 }

@@ -58,7 +58,7 @@ export function checkNames(what, options, known) {
     if (known.includes(name)) continue;
     throw new AttentionError(
       'UNKNOWN_OPTION',
-      `${what} has no option "${name}"; it has ${known.join(', ')}`,
+      `${what} has no option "${name}"; it has ${known.join(', ') || 'none'}`,
       { option: name },
     );
   }
@@ -264,4 +264,62 @@ export function weightFields(core, params, layers, prefix = '') {
     }
   }
   return fields;
+}
+
+const ADDITIVE = { query: ['weight'], key: ['weight'], value: ['weight'] };
+
+/**
+ * @param {number | undefined} value
+ * @param {string} option
+ * @returns {number}
+ */
+export function required(value, option) {
+  if (value !== undefined) return value;
+  throw new AttentionError('BAD_VALUE', `${option} is missing`, { option });
+}
+
+/**
+ * @param {Core} core
+ * @param {string | undefined} score
+ * @param {any} params
+ */
+export function scoreFields(core, score, params) {
+  if (params === undefined) return {};
+  if (score === 'general') {
+    checkNames('params', params, ['weight']);
+    const weight = toTensor(params.weight, 'params.weight');
+    return { score_weight: core.input('score.weight', weight, ['D', 'D']) };
+  }
+  if (score === 'gaussian') {
+    checkNames('params', params, ['width']);
+    const width = toTensor(params.width, 'params.width');
+    return { score_width: core.input('score.width', reshape(width, [width.data.length]), ['1']) };
+  }
+  const fields = weightFields(core, params, score === 'additive' ? ADDITIVE : {}, 'score.');
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [`score_${name}`, value]),
+  );
+}
+
+/**
+ * @param {Core} core
+ * @param {any} options
+ * @param {boolean} batched
+ */
+export function multiHeadFields(core, options, batched) {
+  const heads = required(integer(options.heads, 'heads', -(2 ** 31)), 'heads');
+  const { headMask, rotary } = options;
+  const { pairing = 'halves', base = undefined } =
+    typeof rotary === 'object' && rotary !== null ? rotary : { pairing: rotary ?? 'none' };
+  return {
+    ...attentionFields(core, options, { batched, heads: Math.max(heads, 1) }),
+    ...scoreFields(core, options.score, options.scoreParams),
+    heads,
+    rotary: pairing,
+    rotary_base: number(base, 'rotary.base'),
+    head_mask:
+      headMask === undefined
+        ? undefined
+        : core.input('head_mask', toTensor(headMask, 'headMask'), ['h']),
+  };
 }
