@@ -3,18 +3,40 @@
 #ifdef ATTN_DOUBLE
 
 /* The one place where libm enters: the double build of the tests. */
-attn_real attn_exp(attn_real x) { return __builtin_exp(x); }
-attn_real attn_log(attn_real x) { return __builtin_log(x); }
-attn_real attn_tanh(attn_real x) { return __builtin_tanh(x); }
-attn_real attn_sigmoid(attn_real x) { return 1 / (1 + __builtin_exp(-x)); }
-attn_real attn_erf(attn_real x) { return __builtin_erf(x); }
-attn_real attn_sin(attn_real x) { return __builtin_sin(x); }
-attn_real attn_cos(attn_real x) { return __builtin_cos(x); }
+attn_real attn_exp(attn_real x) {
+  return __builtin_exp(x);
+}
+attn_real attn_log(attn_real x) {
+  return __builtin_log(x);
+}
+attn_real attn_tanh(attn_real x) {
+  return __builtin_tanh(x);
+}
+attn_real attn_sigmoid(attn_real x) {
+  return 1 / (1 + __builtin_exp(-x));
+}
+attn_real attn_erf(attn_real x) {
+  return __builtin_erf(x);
+}
+attn_real attn_sin(attn_real x) {
+  return __builtin_sin(x);
+}
+attn_real attn_cos(attn_real x) {
+  return __builtin_cos(x);
+}
 
-attn_f32x4 attn_log_x4(attn_f32x4 x) { return attn_f32x4_map(attn_log, x); }
-attn_f32x4 attn_tanh_x4(attn_f32x4 x) { return attn_f32x4_map(attn_tanh, x); }
-attn_f32x4 attn_sigmoid_x4(attn_f32x4 x) { return attn_f32x4_map(attn_sigmoid, x); }
-attn_f32x4 attn_erf_x4(attn_f32x4 x) { return attn_f32x4_map(attn_erf, x); }
+attn_f32x4 attn_log_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_log, x);
+}
+attn_f32x4 attn_tanh_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_tanh, x);
+}
+attn_f32x4 attn_sigmoid_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_sigmoid, x);
+}
+attn_f32x4 attn_erf_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_erf, x);
+}
 
 #else
 
@@ -75,12 +97,19 @@ attn_f32x4 attn_tanh_x4(attn_f32x4 x) {
   return with_sign(attn_f32x4_select(is_near, near, far), x);
 }
 
-/* With z = exp(-|x|), which cannot overflow: 1 / (1 + z) for x >= 0, z / (1 + z) below. */
+/*
+ * With z = exp(-|x|), which cannot overflow, and q = z / (1 + z): 1 / (1 + z) for x >= 0, else q.
+ * Below -1 it is z - z q instead, where the rounding of 1 + z weighs less.
+ */
 attn_f32x4 attn_sigmoid_x4(attn_f32x4 x) {
   const attn_f32x4 one = attn_f32x4_splat(1.0f);
   attn_f32x4 z = attn_exp_x4(attn_f32x4_neg(attn_f32x4_abs(x)));
   attn_m32x4 negative = attn_f32x4_lt(x, attn_f32x4_splat(0.0f));
-  return attn_f32x4_div(attn_f32x4_select(negative, z, one), attn_f32x4_add(one, z));
+  attn_f32x4 numerator = attn_f32x4_select(negative, z, one);
+  attn_f32x4 quotient = attn_f32x4_div(numerator, attn_f32x4_add(one, z));
+  attn_m32x4 below = attn_f32x4_lt(x, attn_f32x4_splat(-1.0f));
+  attn_f32x4 small = attn_f32x4_sub(z, attn_f32x4_mul(z, quotient));
+  return attn_f32x4_select(below, small, quotient);
 }
 
 /* With a = |x|: erf(a) = a + a p(a^2) below 1, else 1 - exp(-q(a)), which is 1 from 4 on. */
@@ -103,13 +132,21 @@ attn_f32x4 attn_erf_x4(attn_f32x4 x) {
   return with_sign(attn_f32x4_select(attn_f32x4_lt(size, one), near, far), x);
 }
 
-attn_real attn_exp(attn_real x) { return attn_f32x4_first(attn_exp_x4(attn_f32x4_splat(x))); }
-attn_real attn_log(attn_real x) { return attn_f32x4_first(attn_log_x4(attn_f32x4_splat(x))); }
-attn_real attn_tanh(attn_real x) { return attn_f32x4_first(attn_tanh_x4(attn_f32x4_splat(x))); }
+attn_real attn_exp(attn_real x) {
+  return attn_f32x4_first(attn_exp_x4(attn_f32x4_splat(x)));
+}
+attn_real attn_log(attn_real x) {
+  return attn_f32x4_first(attn_log_x4(attn_f32x4_splat(x)));
+}
+attn_real attn_tanh(attn_real x) {
+  return attn_f32x4_first(attn_tanh_x4(attn_f32x4_splat(x)));
+}
 attn_real attn_sigmoid(attn_real x) {
   return attn_f32x4_first(attn_sigmoid_x4(attn_f32x4_splat(x)));
 }
-attn_real attn_erf(attn_real x) { return attn_f32x4_first(attn_erf_x4(attn_f32x4_splat(x))); }
+attn_real attn_erf(attn_real x) {
+  return attn_f32x4_first(attn_erf_x4(attn_f32x4_splat(x)));
+}
 
 /*
  * A quarter turn is pi/2: x = (quarters + fraction) pi/2 with |fraction| <= 1/2. Only quarters
@@ -182,10 +219,18 @@ static float sine(float x, uint32_t quarters) {
   return (float)(quarters & 2 ? -value : value);
 }
 
-attn_real attn_sin(attn_real x) { return sine(x, 0); }
-attn_real attn_cos(attn_real x) { return sine(x, 1); }
+attn_real attn_sin(attn_real x) {
+  return sine(x, 0);
+}
+attn_real attn_cos(attn_real x) {
+  return sine(x, 1);
+}
 
 #endif
 
-attn_f32x4 attn_sin_x4(attn_f32x4 x) { return attn_f32x4_map(attn_sin, x); }
-attn_f32x4 attn_cos_x4(attn_f32x4 x) { return attn_f32x4_map(attn_cos, x); }
+attn_f32x4 attn_sin_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_sin, x);
+}
+attn_f32x4 attn_cos_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_cos, x);
+}

@@ -41,7 +41,9 @@ static inline attn_f32x4 attn_f32x4_map(attn_real (*function)(attn_real), attn_f
 
 #ifdef ATTN_DOUBLE
 
-static inline attn_f32x4 attn_exp_x4(attn_f32x4 x) { return attn_f32x4_map(attn_exp, x); }
+static inline attn_f32x4 attn_exp_x4(attn_f32x4 x) {
+  return attn_f32x4_map(attn_exp, x);
+}
 
 #else
 

@@ -17,7 +17,7 @@
 
 enum {
   ATTN_GEMM_BLOCK = 256,
-  ATTN_GEMM_WORKSPACE = 65536, /* attn_reals */
+  ATTN_GEMM_WORKSPACE = 8 * ATTN_GEMM_BLOCK + 32, /* attn_reals */
 };
 
 void attn_gemm(attn_real *c, ptrdiff_t c_stride, const attn_real *a, ptrdiff_t a_row,
