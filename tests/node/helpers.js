@@ -232,13 +232,17 @@ export function refuses(family, rows) {
   }
 }
 
-/** Rows for each [bad value, ...words of the message] of one option. */
+/**
+ * Rows for each [bad value, ...words of the message] of one option. The message names the option, in
+ * its own spelling or in words: "valid length" for validLens.
+ */
 export function badOption(call, name, code, values) {
-  return values.map(([value, ...words]) => [
+  const words = name.replace(/s$/, 's?').replace(/[A-Z]/g, ' ?$&');
+  return values.map(([value, ...more]) => [
     `${name} ${value?.shape ? `of shape ${value.shape.join('×')}` : inspect(value)}`,
     (engine) => call(engine, { [name]: value }),
     code,
-    name,
-    ...words,
+    new RegExp(words, 'i'),
+    ...more,
   ]);
 }

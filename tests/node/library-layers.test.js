@@ -112,23 +112,28 @@ onEachEngine('multi-head attention: an empty row leaves the bias of the output',
   }
 });
 
-onEachEngine('multi-head attention: the head mask multiplies heads', (engine) => {
-  const random = seeded(14);
-  const params = randomParams(random, 6);
-  const x = randomTensor(random, 2, 4, 6);
-  const run = (more) => engine.multiHeadAttention(x, x, x, { heads: 3, params, ...more });
-  for (const headMask of [
-    [1, 0, 1],
-    [0, 0, 0],
-    [0.5, 2, -1],
-  ]) {
-    const result = run({ headMask });
-    assertMultiHead(result, multiHead(x, x, params, 3, {}, headMask));
-    assertClose(run({ headMask, needWeights: false }).output, result.output);
-    assertSame(run({ headMask: tensor([3], headMask) }).output, result.output);
-  }
-  assertSameResults(run({ headMask: [1, 1, 1] }), run());
-});
+onEachEngine(
+  'multi-head attention: the head mask multiplies heads on their way to the output',
+  (engine) => {
+    const random = seeded(14);
+    const params = randomParams(random, 6);
+    const x = randomTensor(random, 2, 4, 6);
+    const run = (more) => engine.multiHeadAttention(x, x, x, { heads: 3, params, ...more });
+    for (const headMask of [
+      [1, 0, 1],
+      [0, 0, 0],
+      [0.5, 2, -1],
+    ]) {
+      const result = run({ headMask });
+      assertMultiHead(result, multiHead(x, x, params, 3, {}, headMask));
+      const masked = mapCells(result.heads, (value, [, h]) => value * headMask[h]);
+      assertEqual(engine.tensor('masked_heads'), masked);
+      assertClose(run({ headMask, needWeights: false }).output, result.output);
+      assertSame(run({ headMask: tensor([3], headMask) }).output, result.output);
+    }
+    assertSameResults(run({ headMask: [1, 1, 1] }), run());
+  },
+);
 
 // ---- positions, norms, blocks --------------------------------------------------------------------
 
@@ -241,6 +246,7 @@ onEachEngine('encoder layer: its parts, put together', (engine) => {
     linear1: { weight: randomTensor(random, 5, 8), bias: randomTensor(random, 5) },
     linear2: { weight: randomTensor(random, 8, 5), bias: randomTensor(random, 8) },
   };
+  const { linear1, linear2 } = params;
   const x = randomTensor(random, 2, 4, 8);
   const add = (a, b) =>
     tensor(
@@ -256,7 +262,8 @@ onEachEngine('encoder layer: its parts, put together', (engine) => {
     for (const eps of [1e-5, 0.1]) {
       const attend = (y) =>
         engine.multiHeadAttention(y, y, y, { heads: 2, params: params.attention, ...options });
-      const feed = (y, activation) => engine.feedForward(y, { params, activation });
+      const feed = (y, activation) =>
+        engine.feedForward(y, { params: { linear1, linear2 }, activation });
       const norm1 = (y) => engine.layerNorm(y, { ...params.norm1, eps });
       const norm2 = (y) => engine.layerNorm(y, { ...params.norm2, eps });
       const run = (more) => engine.encoderLayer(x, { heads: 2, params, eps, ...options, ...more });

@@ -175,7 +175,7 @@ onEachEngine('model: sinusoidal positions are added to the embedding', (engine) 
   assertSame(model.tensor('source.position'), table);
   const embedding = model.tensor('source.embedding');
   const sum = mapCells(embedding, (value, [t, i]) => Math.fround(value + table.data[t * 12 + i]));
-  assertSame(model.tensor('source.input'), sum);
+  assertSame(model.tensor('source.input'), batched(sum));
 });
 
 onEachEngine('model: the number of heads may change from one pass to the next', (engine) => {

@@ -70,7 +70,9 @@ const maskKinds = fc.record({
   window: fc.option(
     fc.oneof(
       size(5),
-      fc.record({ left: size(6), right: size(3), global: fc.integer({ min: 0, max: 3 }) }),
+      fc
+        .tuple(size(6), size(3), fc.nat(3))
+        .map(([left, right, global]) => ({ left, right, global })),
     ),
     { nil: undefined },
   ),

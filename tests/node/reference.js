@@ -152,7 +152,7 @@ export function multiHead(x, y, params, heads, options, headMask = Array(heads).
     weights: result.weights,
     scores: result.scores,
     meanWeights: mean,
-    heads: masked,
+    heads: result.output,
     emptyRows: result.emptyRows,
   };
 }
