@@ -4,7 +4,7 @@
  *
  *   const pen = new SvgPen();
  *   drawHeatmap(pen, heatmap);                 // a geometry laid out with ratio 1
- *   pen.document(width, height, 'Weights');    // → '<svg …'
+ *   pen.svg(width, height, 'Weights');    // → '<svg …'
  *
  * Text is escaped here and nowhere else. Blocks of pixels become one path a colour.
  */
@@ -53,7 +53,7 @@ export class SvgPen {
    * @param {number} height
    * @param {string} title
    */
-  document(width, height, title) {
+  svg(width, height, title) {
     const definitions = this.#definitions.length
       ? `<defs>${this.#definitions.join('')}</defs>`
       : '';

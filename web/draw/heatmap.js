@@ -215,11 +215,11 @@ function drawLabels(pen, { geometry, theme, highlight = {} }) {
     write(pen, text, x, y, rowLabels.size);
   }
 
-  const { size, angle } = columnLabels;
+  const { size } = columnLabels;
   pen.font = `${size}px ${theme.font}`;
-  pen.textAlign = angle === 0 ? 'center' : 'left';
-  for (const { index, text, x, y } of columnLabels.labels) {
+  for (const { index, text, x, y, angle } of columnLabels.labels) {
     pen.fillStyle = highlight.column === index ? theme.key : theme.ink;
+    pen.textAlign = angle === 0 ? 'center' : 'left';
     pen.save();
     pen.translate(x, y);
     if (angle !== 0) pen.rotate(-angle);

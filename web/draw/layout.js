@@ -41,12 +41,13 @@
 
 /**
  * A text at a point: right-aligned there when it names a row, centred when it names a column and
- * lies flat, else starting there and turned by `angle`.
+ * lies flat, else starting there and turned up by `angle`.
  * @typedef {object} Label
  * @property {number} index row or column
  * @property {string} text
  * @property {number} x
  * @property {number} y the middle of the line
+ * @property {number} angle in radians
  */
 
 /**
@@ -63,7 +64,7 @@
  * @property {number} gap between cells
  * @property {number} valueSize font size of the cells' values, 0 when they do not fit
  * @property {{ size: number, labels: Label[] }} rowLabels
- * @property {{ size: number, angle: number, labels: Label[] }} columnLabels
+ * @property {{ size: number, labels: Label[] }} columnLabels
  * @property {{ rowAxis: Label, columnAxis: Label } | null} axes
  * @property {{ left: number, top: number, width: number, notes: number[] } | null} legend `notes`
  *   holds the left edge of each swatch
@@ -73,9 +74,13 @@ export const labelSize = 13;
 export const figureSize = 12;
 const smallLabel = 11;
 const smallestValue = 9;
+const leastForGap = 24;
 const labelGap = 7;
 const slant = Math.PI / 4;
 const swatch = 12;
+
+/** Scripts whose signs are not turned as long as there is room. */
+const upright = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+$/u;
 
 /**
  * @param {LayoutOptions} options
@@ -83,7 +88,8 @@ const swatch = 12;
  */
 export function layoutHeatmap(options) {
   const { rows, columns, width, ratio = 1, measure, theme, thumbnail = false } = options;
-  const { maxCell = thumbnail ? Infinity : 56, maxHeight = Math.max(width, 480) } = options;
+  const { maxCell = thumbnail ? Infinity : 56, maxHeight = Math.min(Math.max(width, 480), 720) } =
+    options;
   const { rowAxis = '', columnAxis = '', values = null, notes = [] } = options;
   const rowNames = (!thumbnail && options.rowLabels) || null;
   const columnNames = (!thumbnail && options.columnLabels) || null;
@@ -95,24 +101,24 @@ export function layoutHeatmap(options) {
   const left = rowTexts ? ceil(rowWidth + labelGap, ratio) : 0;
   const flags = options.flags && !thumbnail ? 20 : 0;
 
+  const tallest = maxHeight / rows;
+  const widestCell = tallest < 12 ? maxCell : Math.min(maxCell, tallest);
   /** @param {number} right room that is kept free right of the cells */
-  const cellFor = (right) => Math.min(maxCell, Math.max(0, width - left - right) / columns);
+  const cellFor = (right) => Math.min(widestCell, Math.max(0, width - left - right) / columns);
   const turned = turn(columnTexts?.width ?? 0, cellFor, flags);
   const right = Math.max(flags, turned.overhang);
 
-  const tallest = maxHeight / rows;
-  let cellWidth = cellFor(right);
-  const cellHeight = snap(
-    Math.min(Math.max(cellWidth, thumbnail ? 0 : Math.min(12, tallest)), tallest),
-    ratio,
-  );
-  if (cellHeight >= 12 && cellHeight < cellWidth) cellWidth = cellHeight;
-  cellWidth = snap(cellWidth, ratio);
+  const cellWidth = snap(cellFor(right), ratio);
+  // A wide matrix gets rows of readable height, as long as the figure is wider than high.
+  const least = thumbnail ? 0 : Math.min(12, (columns * cellWidth) / rows);
+  const cellHeight = snap(Math.min(Math.max(cellWidth, least), tallest), ratio);
 
   const named = !thumbnail && rowAxis !== '' && columnAxis !== '';
   const axisHeight = named ? 20 : 0;
   const top = ceil(axisHeight + (columnTexts ? turned.height : 0), ratio);
   const gridWidth = columns * cellWidth;
+  // What a flat label may take between neighbours that stand upright.
+  const side = Math.min(cellWidth, 2 * cellWidth - labelSize - 2);
   const bottom = top + rows * cellHeight;
   const legend =
     options.legend && !thumbnail
@@ -134,7 +140,7 @@ export function layoutHeatmap(options) {
     top,
     cellWidth,
     cellHeight,
-    gap: Math.min(cellWidth, cellHeight) >= 12 ? 1 : 0,
+    gap: Math.min(cellWidth, cellHeight) >= leastForGap ? 1 : 0,
     valueSize: values ? sizeFor(values, cellWidth, cellHeight, theme.mono, measure) : 0,
     rowLabels: {
       size: sizeOf(cellHeight),
@@ -143,17 +149,17 @@ export function layoutHeatmap(options) {
         text,
         x: left - labelGap,
         y: top + (index + 0.5) * cellHeight,
+        angle: 0,
       })),
     },
     columnLabels: {
       size: turned.angle === 0 ? labelSize : sizeOf(cellWidth),
-      angle: turned.angle,
-      labels: thin(columnTexts?.texts, cellWidth, (text, index) => ({
-        index,
-        text,
-        x: left + (index + 0.5) * cellWidth,
-        y: top - (turned.angle === 0 ? labelGap + labelSize / 2 - 2 : labelGap),
-      })),
+      labels: thin(columnTexts?.texts, cellWidth, (text, index) => {
+        const flat = turned.angle > slant && upright.test(text) && measure(text, font) <= side;
+        const angle = flat ? 0 : turned.angle;
+        const y = top - labelGap - (angle === 0 ? labelSize / 2 - 2 : 0);
+        return { index, text, x: left + (index + 0.5) * cellWidth, y, angle };
+      }),
     },
     axes,
     legend,
@@ -207,7 +213,8 @@ function turn(widest, cellFor, flags) {
     const height = (widest + labelSize) * Math.sin(slant) + labelGap;
     return { angle: slant, overhang, height };
   }
-  return { angle: Math.PI / 2, overhang: 0, height: widest + labelGap + 2 };
+  const half = Math.max(0, (smallLabel - cell) / 2);
+  return { angle: Math.PI / 2, overhang: half, height: widest + labelGap + 2 };
 }
 
 /**
@@ -307,8 +314,8 @@ function axesAt(left, rowAxis, columnAxis, font, measure) {
   const rowText = `${rowAxis} ↓`;
   const x = Math.max(left, measure(rowText, font) + 14);
   return {
-    rowAxis: { index: 0, text: rowText, x: 0, y: labelSize / 2 + 1 },
-    columnAxis: { index: 0, text: `${columnAxis} →`, x, y: labelSize / 2 + 1 },
+    rowAxis: { index: 0, text: rowText, x: 0, y: labelSize / 2 + 1, angle: 0 },
+    columnAxis: { index: 0, text: `${columnAxis} →`, x, y: labelSize / 2 + 1, angle: 0 },
   };
 }
 

@@ -79,17 +79,20 @@ export function drawLegend(pen, legend) {
 }
 
 /**
- * A cell that is not a number.
+ * A cell that is not a number: crossed out on paper, or filled where a cross has no room.
  * @param {import('./pen.js').Pen} pen
  * @param {import('./pen.js').Box} box
  * @param {import('../elements/theme.js').Theme} theme
  */
 export function drawCross(pen, { x, y, width, height }, theme) {
-  pen.fillStyle = theme.alert;
-  pen.fillRect(x, y, width, height);
   const inset = Math.min(width, height) / 4;
-  if (inset < 2) return;
-  pen.strokeStyle = theme.paper;
+  const roomy = inset >= 2;
+  pen.fillStyle = roomy ? theme.paper : theme.alert;
+  pen.fillRect(x, y, width, height);
+  if (!roomy) return;
+  pen.strokeStyle = theme.alert;
+  pen.lineWidth = 1;
+  pen.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
   pen.lineWidth = 1.5;
   pen.beginPath();
   pen.moveTo(x + inset, y + inset);

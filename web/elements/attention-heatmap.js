@@ -69,6 +69,7 @@ import { schemeOf } from './theme.js';
 const style = `
 .frame { position: relative; max-width: 100%; }
 canvas { display: block; max-width: 100%; touch-action: manipulation; }
+canvas[hidden] { display: none; }
 .frame.focused { outline: 2px solid var(--attn-query); outline-offset: 4px; border-radius: 4px; }
 .unseen :focus-visible { outline: none; }
 .readout { margin: 8px 0 0; min-height: 1.5em; overflow-wrap: anywhere; }
@@ -439,7 +440,7 @@ export class AttentionHeatmap extends HTMLElement {
     const surface = this.#surface;
     const { frame, canvas } = surface;
     const figure = this.#figure;
-    frame.hidden = !figure;
+    canvas.hidden = !figure;
     if (!figure) return;
     const { rows, columns } = figure.parts.matrix;
     const inside = (/** @type {Cell | null} */ cell) =>

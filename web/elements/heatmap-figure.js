@@ -191,7 +191,7 @@ export class Figure {
         const { geometry, heatmap } = this.picture({ ...room, ratio: 1 }, theme);
         const pen = new SvgPen();
         drawHeatmap(pen, heatmap);
-        const text = pen.document(geometry.width, geometry.height, this.name);
+        const text = pen.svg(geometry.width, geometry.height, this.name);
         return new Blob([text], { type: 'image/svg+xml' });
       }
       case 'csv':

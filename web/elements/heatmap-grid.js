@@ -122,14 +122,14 @@ export class HeatmapGrid {
       ? [0, 0, rows, columns]
       : [this.#active.row, this.#active.column, 1, 1];
     this.#build(high, wide);
-    Array.from(element.children, (line, y) => {
+    for (const [y, line] of [...element.children].entries()) {
       line.setAttribute('aria-rowindex', String(firstRow + y + 1));
-      Array.from(line.children, (cell, x) => {
+      for (const [x, cell] of [...line.children].entries()) {
         cell.setAttribute('aria-colindex', String(firstColumn + x + 1));
         const words = text(firstRow + y, firstColumn + x);
         if (cell.textContent !== words) cell.textContent = words;
-      });
-    });
+      }
+    }
     this.#mark();
   }
 

@@ -18,7 +18,7 @@
 
 /** @typedef {'light' | 'dark'} Scheme */
 
-/** @type {Record<Scheme, Record<string, string>>} */
+/** Colours by scheme, the names of the tokens without their prefix. */
 export const palette = {
   light: {
     paper: '#fcfcfa',

@@ -86,6 +86,8 @@ export class Surface {
   draw() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    // The observer speaks only after the first frame; a hidden frame has the width "auto".
+    this.#room ||= Number.parseFloat(getComputedStyle(this.frame).width) || 0;
     if (this.#room > 0) {
       this.ratio = devicePixelRatio;
       this.width = Math.floor(this.#room * this.ratio + 0.01) / this.ratio;

@@ -55,6 +55,8 @@ export default {
   },
   tokens: {
     source: 'Text',
+    title: 'Tokens',
+    fresh: 'new',
     queries: 'Queries',
     keys: 'Keys and values',
     list: 'Tokens: {side}',
@@ -151,6 +153,8 @@ export default {
       },
     },
     seed: { label: 'Seed', roll: 'Roll again' },
+    picture: { label: 'Picture', choices: { map: 'map', arcs: 'arcs' } },
+    range: { label: 'Colours', choices: { unit: '0 to 1', largest: 'to the largest' } },
     errors: {
       number: '{label} is a number from {min} to {max}; “{got}” is not.',
       integer: '{label} is a whole number from {min} to {max}; “{got}” is not.',
@@ -181,8 +185,6 @@ export default {
   },
   stage: {
     title: '{tensor}, head {head}',
-    picture: { label: 'Picture', choices: { map: 'map', arcs: 'arcs' } },
-    range: { label: 'Colours', choices: { unit: '0 to 1', largest: 'to the largest' } },
     draw: 'Draw mask',
     drawHint: 'Click a cell, or press Space on it, to close or open it.',
     heads: 'Heads',
@@ -191,11 +193,14 @@ export default {
     entropy: 'entropy {value}',
     silence: 'Switch head {head} off',
     off: 'off',
-    feature: 'feature',
-    headAxis: 'head',
-    inputFeature: 'in',
-    outputFeature: 'out',
-    place: 'token',
+    axes: {
+      Tq: 'query',
+      Tk: 'key',
+      h: 'head',
+      H: 'feature',
+      D: 'feature of the head',
+      1: 'row',
+    },
   },
   inspector: {
     name: 'Inspector',
@@ -284,4 +289,5 @@ export default {
     failed: 'The figure cannot compute: {message}',
     lesson: 'There is no lesson “{name}”; there are: {names}.',
   },
+  settings: { light: 'Light', dark: 'Dark' },
 };

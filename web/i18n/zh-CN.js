@@ -54,6 +54,8 @@ export default {
   },
   tokens: {
     source: '文本',
+    title: '词元',
+    fresh: '新',
     queries: '查询',
     keys: '键和值',
     list: '词元：{side}',
@@ -146,6 +148,8 @@ export default {
       },
     },
     seed: { label: '随机种子', roll: '换一个' },
+    picture: { label: '画法', choices: { map: '热力图', arcs: '连线' } },
+    range: { label: '颜色', choices: { unit: '0 到 1', largest: '到最大值' } },
     errors: {
       number: '{label}应为 {min} 到 {max} 之间的数，“{got}”不是。',
       integer: '{label}应为 {min} 到 {max} 之间的整数，“{got}”不是。',
@@ -176,8 +180,6 @@ export default {
   },
   stage: {
     title: '{tensor}，第 {head} 个头',
-    picture: { label: '画法', choices: { map: '热力图', arcs: '连线' } },
-    range: { label: '颜色', choices: { unit: '0 到 1', largest: '到最大值' } },
     draw: '手动掩蔽',
     drawHint: '点击格子或按空格键，掩蔽或恢复它。',
     heads: '各注意力头',
@@ -186,11 +188,14 @@ export default {
     entropy: '熵 {value}',
     silence: '关闭第 {head} 个头',
     off: '关闭',
-    feature: '特征',
-    headAxis: '头',
-    inputFeature: '输入',
-    outputFeature: '输出',
-    place: '词元',
+    axes: {
+      Tq: '查询',
+      Tk: '键',
+      h: '头',
+      H: '特征',
+      D: '头内特征',
+      1: '行',
+    },
   },
   inspector: {
     name: '细看一格',
@@ -276,4 +281,5 @@ export default {
     failed: '无法计算：{message}',
     lesson: '没有名为“{name}”的课程，现有：{names}。',
   },
+  settings: { light: '浅色', dark: '深色' },
 };
