@@ -48,6 +48,11 @@ export const simdSupported = () => WebAssembly.validate(SIMD_PROBE);
  * @returns {Promise<WebAssembly.Module>}
  */
 export async function compile(bytes, from) {
+  if (!(bytes instanceof ArrayBuffer) && !ArrayBuffer.isView(bytes)) {
+    throw new AttentionError('BAD_VALUE', `wasm ${bytes} must be bytes or an address`, {
+      option: 'wasm',
+    });
+  }
   const start = decoder.decode(
     ArrayBuffer.isView(bytes)
       ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(64, bytes.byteLength))
@@ -93,6 +98,31 @@ export async function load(address) {
   return response.arrayBuffer();
 }
 
+/**
+ * @param {unknown} override
+ * @returns {Override}
+ */
+function checkOverride(override) {
+  const { name, at, value, ...rest } = /** @type {any} */ (override ?? {});
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) {
+    throw new AttentionError(
+      'UNKNOWN_OPTION',
+      `an override has no field "${unknown}"; it has name, at and value`,
+      { option: 'overrides' },
+    );
+  }
+  if (typeof name !== 'string' || !Array.isArray(at) || typeof value !== 'number') {
+    throw new AttentionError(
+      'BAD_VALUE',
+      `the override of ${name} at ${at} by ${value} must be ` +
+        '{ name: string, at: a list of indices, value: number }',
+      { option: 'overrides' },
+    );
+  }
+  return { name, at, value };
+}
+
 /** One instance of the core with its tape. */
 export class Core {
   /** @type {any} */
@@ -134,19 +164,22 @@ export class Core {
 
   /**
    * Drops the tape and sets what will be overridden on the next one.
-   * @param {Iterable<Override>} [overrides]
+   * @param {Override[]} [overrides]
    */
   begin(overrides = []) {
+    if (!Array.isArray(overrides)) {
+      throw new AttentionError('BAD_VALUE', `overrides ${overrides} must be a list`, {
+        option: 'overrides',
+      });
+    }
     this.#exports.reset();
-    for (const { name, at, value } of overrides) {
+    for (const override of overrides) {
+      const { name, at, value } = checkOverride(override);
       const indices = Int32Array.from(at, (index) => {
         if (index === null) return -1;
         if (Number.isInteger(index) && index >= 0) return index;
         throw new AttentionError('BAD_VALUE', `an override of ${name} at ${index}: not an index`);
       });
-      if (typeof value !== 'number') {
-        throw new AttentionError('BAD_VALUE', `an override of ${name} by ${value}: not a number`);
-      }
       this.call('override', this.text(name), at.length, this.bytes(indices), value);
     }
   }

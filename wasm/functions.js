@@ -18,6 +18,7 @@ import {
   required,
   scoreFields,
   seed,
+  text,
   weightFields,
 } from './options.js';
 import {
@@ -206,7 +207,7 @@ export class Engine {
    * @returns {MultiHeadResult}
    */
   multiHeadAttention(q, k, v, options) {
-    checkNames('multiHeadAttention', options ?? {}, [
+    checkNames('multiHeadAttention', options, [
       ...ATTENTION_OPTIONS,
       ...['heads', 'params', 'headMask', 'scoreParams', 'rotary', 'overrides'],
     ]);
@@ -248,7 +249,7 @@ export class Engine {
    * @returns {MultiHeadResult}  output [B, T, H]
    */
   encoderLayer(x, options) {
-    checkNames('encoderLayer', options ?? {}, [
+    checkNames('encoderLayer', options, [
       ...ATTENTION_OPTIONS,
       ...['heads', 'params', 'headMask', 'scoreParams', 'rotary', 'overrides'],
       ...['norm', 'activation', 'eps'],
@@ -294,7 +295,7 @@ export class Engine {
    * @returns {Tensor}
    */
   feedForward(x, options) {
-    checkNames('feedForward', options ?? {}, ['params', 'activation', 'overrides']);
+    checkNames('feedForward', options, ['params', 'activation', 'overrides']);
     const { params, activation = 'relu' } = options;
     return this.#rows(x, options, (core, pointer) =>
       core.call(
@@ -359,7 +360,7 @@ export class Engine {
    * @returns {Tensor}
    */
   positionalEncoding(options) {
-    checkNames('positionalEncoding', options ?? {}, ['kind', 'length', 'hiddens', 'offset']);
+    checkNames('positionalEncoding', options, ['kind', 'length', 'hiddens', 'offset']);
     const { kind = 'sinusoidal', length, hiddens, offset = 0 } = options;
     if (kind !== 'sinusoidal') {
       throw new AttentionError('BAD_VALUE', `kind "${kind}" must be "sinusoidal"`, {
@@ -419,7 +420,7 @@ export class Engine {
    * @returns {Tensor}
    */
   random(options) {
-    checkNames('random', options ?? {}, ['shape', 'seed', 'name', 'distribution']);
+    checkNames('random', options, ['shape', 'seed', 'name', 'distribution']);
     const { shape: sizes, seed: from = 0, name = 'random', distribution = 'normal' } = options;
     if (!Array.isArray(sizes)) {
       throw new AttentionError('BAD_SHAPE', `shape ${sizes} must be a list of sizes`, {
@@ -433,7 +434,7 @@ export class Engine {
     return core.read(
       core.call(
         'random_tensor',
-        ...[core.text(String(name)), shape.rank, shape.shape, shape.axes, seed(from) ?? 0],
+        ...[core.text(text(name, 'name')), shape.rank, shape.shape, shape.axes, seed(from) ?? 0],
         core.choice('distribution', distribution, 'distribution'),
       ),
     );

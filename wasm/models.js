@@ -3,7 +3,15 @@
  */
 
 import { AttentionError } from './error.js';
-import { ATTENTION_OPTIONS, attentionFields, checkNames, flag, integer, seed } from './options.js';
+import {
+  ATTENTION_OPTIONS,
+  attentionFields,
+  checkNames,
+  flag,
+  integer,
+  seed,
+  text,
+} from './options.js';
 import { toTensor } from './tensor.js';
 
 /** @typedef {import('./engine.js').Core} Core */
@@ -93,8 +101,8 @@ export class AttentionLayer extends Model {
       position: config.position,
       bias: flag(config.bias, 'bias') ? 1 : 0,
     };
-    core.choice('position', config.position ?? 'none', 'position');
     this.heads = integer(config.heads, 'heads', 1) ?? 1;
+    this.forward({ source: [] }); // the core refuses sizes that do not fit
   }
 
   /**
@@ -143,6 +151,10 @@ export class AttentionLayer extends Model {
  * @returns {string[]}
  */
 function tokens(list, option) {
-  if (Array.isArray(list) && list.every((token) => typeof token === 'string')) return list;
-  throw new AttentionError('BAD_VALUE', `${option} must be a list of strings`, { option });
+  if (!Array.isArray(list)) {
+    throw new AttentionError('BAD_VALUE', `${option} ${list} must be a list of strings`, {
+      option,
+    });
+  }
+  return list.map((token, i) => text(token, `${option}[${i}]`));
 }

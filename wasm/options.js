@@ -21,7 +21,7 @@ import { reshape, toTensor } from './tensor.js';
  *   as D2L, -Infinity as PyTorch
  * @property {number | { left?: number, right?: number, global?: number }} [window]  keys at most that
  *   far from the query's position; the first `global` tokens see and are seen everywhere
- * @property {true | TensorLike} [alibi]  linear biases by distance, with the paper's slopes or these [h]
+ * @property {boolean | TensorLike} [alibi]  linear biases by distance, with the paper's slopes or these [h]
  */
 /**
  * @typedef {object} AttentionFields
@@ -109,6 +109,15 @@ export function integer(value, option, low = 0, high = 2 ** 31 - 1) {
 export function flag(value, option) {
   if (value !== undefined && typeof value !== 'boolean') refuse(value, option, 'true or false');
   return /** @type {boolean | undefined} */ (value);
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} option
+ * @returns {string}
+ */
+export function text(value, option) {
+  return typeof value === 'string' ? value : refuse(value, option, 'a string');
 }
 
 /** @param {unknown} value */
@@ -229,7 +238,7 @@ export function attentionFields(core, options, { batched, heads }) {
     mask: cells('mask'),
     bias: cells('bias'),
     alibi_slopes:
-      alibi === undefined
+      alibi === undefined || alibi === false
         ? undefined
         : alibi === true
           ? core.call('alibi_slopes', core.text('alibi_slopes'), heads)

@@ -32,6 +32,10 @@ attn_tensor *attn_multi_head_attention(attn_tape *tape, const attn_tensor *queri
       !weights->output_weight)
     return attn_fail(tape, ATTN_BAD_VALUE,
                      "multi-head attention needs the weights query, key, value and output");
+  if (weights->query_weight->shape[0] != weights->key_weight->shape[0])
+    return attn_fail(tape, ATTN_BAD_SHAPE,
+                     "queries are projected to %d hiddens, keys to %d; they must agree",
+                     weights->query_weight->shape[0], weights->key_weight->shape[0]);
   const int32_t heads = options->heads;
   const attn_tensor *query = project(tape, "query_projection", "query", queries,
                                      weights->query_weight, weights->query_bias, "Tq", heads);

@@ -50,7 +50,8 @@ attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query,
   const int32_t features = attn_last(query);
   if (weight->rank != 2 || weight->shape[0] != 1 || weight->shape[1] != features)
     return attn_fail(tape, ATTN_BAD_SHAPE,
-                     "the additive score's value weight must have the shape [1, %d]", features);
+                     "the additive score's value weight has the shape [%d, %d]; it must be [1, %d]",
+                     weight->shape[0], weight->rank == 2 ? weight->shape[1] : 1, features);
   attn_tensor *scores = push_scores(tape, "additive_scores", query, key, weight);
   if (!scores) return NULL;
   const attn_mark mark = attn_scratch_mark(tape);
