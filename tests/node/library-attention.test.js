@@ -127,7 +127,7 @@ onEachEngine('mask: valid lengths as a tensor, and for input without batch axis'
   );
 });
 
-onEachEngine('mask: null and undefined mean that the option is not given', (engine) => {
+onEachEngine('mask: undefined means that the option is not given', (engine) => {
   const { q, k, v } = problem();
   const options = { mask: undefined, bias: undefined, validLens: undefined, causal: undefined };
   assertSameResults(engine.attention(q, k, v, options), engine.attention(q, k, v));

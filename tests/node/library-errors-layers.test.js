@@ -234,6 +234,7 @@ refuses('encoder layer', [
     [-1, -1],
   ]),
   ['no parameters', (engine) => engine.encoderLayer(x, { heads: 2 }), EITHER, 'params'],
+  ['no options', (engine) => engine.encoderLayer(x), EITHER],
   [
     'an unknown parameter',
     (engine) => layer(engine, { params: { ...blockParams(), norm3: {} } }),
@@ -398,6 +399,24 @@ refuses('attention layer', [
     'attention.nothing',
   ],
 ]);
+
+onEachEngine('a model refuses a bad override at once, and goes on without it', (engine) => {
+  const layer = model(engine);
+  for (const [name, cell, ...words] of [
+    ['attention.weights', undefined],
+    ['attention.weights', { at: 3, value: 1 }, 'at', 3],
+    ['attention.weights', { value: 1 }, 'at'],
+    ['attention.weights', { at: [0, 0, 0, 0] }, 'undefined'],
+    ['attention.weights', { at: [0, 0, 0, -1], value: 1 }, -1],
+    ['attention.weights', { at: [0, 0, 0, 0.5], value: 1 }, 0.5],
+    ['attention.weights', { at: [0, 0, 0, 0], value: 'one' }, 'one'],
+    [7, { at: [0, 0, 0, 0], value: 1 }, 7],
+  ]) {
+    assertFails(() => layer.override(name, cell), EITHER, ...words);
+  }
+  layer.forward({ source });
+  assert.deepEqual(layer.tensor('attention.weights').shape, [1, 2, 2, 2]);
+});
 
 onEachEngine('a model works after an error', (engine) => {
   const layer = model(engine);

@@ -300,6 +300,11 @@ refuses('overrides', [
     UNKNOWN,
     'axis',
   ],
+  ['that are null', overriding(null), EITHER, 'null'],
+  ['without a place', overriding({ name: 'weights', value: 1 }), EITHER, 'weights', 'at'],
+  ['at a number', overriding({ name: 'weights', at: 3, value: 1 }), EITHER, 'weights', 'at', 3],
+  ['without a name', overriding({ at: [0, 0, 0, 0], value: 1 }), EITHER, 'name'],
+  ['of a numbered tensor', overriding({ name: 7, at: [0], value: 1 }), EITHER, 'name', 7],
   [
     'that are no list',
     (engine) => attend(engine, { overrides: { name: 'weights' } }),

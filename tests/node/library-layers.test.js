@@ -18,7 +18,7 @@ import {
   take,
   tensor,
 } from './helpers.js';
-import { multiHead, project } from './reference.js';
+import { multiHead, project, split } from './reference.js';
 
 // ---- multi-head attention ------------------------------------------------------------------------
 
@@ -96,6 +96,62 @@ onEachEngine('multi-head attention: options of attention reach it', (engine) => 
   );
 });
 
+onEachEngine('multi-head attention: rotary positions turn queries and keys', (engine) => {
+  const random = seeded(24);
+  const params = randomParams(random, 12);
+  const x = randomTensor(random, 2, 3, 12);
+  const y = randomTensor(random, 2, 5, 12);
+  for (const [rotary, pairing, base] of [
+    ['halves', 'halves', 10000],
+    ['interleaved', 'interleaved', 10000],
+    [{ pairing: 'interleaved', base: 50 }, 'interleaved', 50],
+  ]) {
+    // Bottom-right, as for causal masks: the last query stands at the last key.
+    for (const [causal, first] of [
+      [false, 2],
+      [true, 2],
+      ['top-left', 0],
+    ]) {
+      const turn = ({ shape, data }, side) =>
+        engine.rotary(tensor(shape, data), {
+          pairing,
+          base,
+          positions: side === 'query' ? first : 0,
+        });
+      const result = engine.multiHeadAttention(x, y, y, { heads: 3, params, rotary, causal });
+      assertMultiHead(result, multiHead(x, y, params, 3, { causal }, { turn }));
+    }
+  }
+});
+
+onEachEngine('multi-head attention: scoring functions with parameters of their own', (engine) => {
+  const random = seeded(25);
+  const params = randomParams(random, 8);
+  const x = randomTensor(random, 2, 4, 8);
+  const projected = ['query', 'key', 'value'].map((name) => {
+    const { shape, data } = split(project(x, params[name]), 2);
+    return tensor(shape, data);
+  });
+  const weight = (out) => ({ weight: randomTensor(random, out, 4) });
+  for (const [score, scoreParams] of [
+    ['general', weight(4)],
+    ['gaussian', { width: 0.5 }],
+    [
+      'additive',
+      { query: weight(3), key: weight(3), value: { weight: randomTensor(random, 1, 3) } },
+    ],
+    ['cosine', undefined],
+  ]) {
+    const right = engine.attention(...projected, { score, params: scoreParams });
+    const options = { heads: 2, params, score, scoreParams };
+    const result = engine.multiHeadAttention(x, x, x, options);
+    for (const name of ['scores', 'weights']) assertClose(result[name], right[name], score);
+    assertClose(result.heads, right.output, score);
+    const fused = engine.multiHeadAttention(x, x, x, { ...options, needWeights: false });
+    assertClose(fused.output, result.output, score);
+  }
+});
+
 onEachEngine('multi-head attention: an empty row leaves the bias of the output', (engine) => {
   const random = seeded(13);
   const params = randomParams(random, 6);
@@ -125,7 +181,7 @@ onEachEngine(
       [0.5, 2, -1],
     ]) {
       const result = run({ headMask });
-      assertMultiHead(result, multiHead(x, x, params, 3, {}, headMask));
+      assertMultiHead(result, multiHead(x, x, params, 3, {}, { headMask }));
       const masked = mapCells(result.heads, (value, [, h]) => value * headMask[h]);
       assertEqual(engine.tensor('masked_heads'), masked);
       assertClose(run({ headMask, needWeights: false }).output, result.output);

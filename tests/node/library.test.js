@@ -2,6 +2,7 @@
 // overrides. Other tests of the library: -attention, -layers, -model, and -errors for what is refused.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import * as library from '../../wasm/attention.js';
 import {
@@ -31,6 +32,12 @@ test('createEngine picks a binary, and says which', async () => {
   assert.equal((await library.createEngine({ simd: 'auto' })).simd, true);
   assert.equal(engines.simd.simd, true);
   assert.equal(engines.scalar.simd, false);
+});
+
+test('createEngine says which binary it was given', async () => {
+  const bytes = (name) => readFileSync(new URL(`../../dist/${name}`, import.meta.url));
+  assert.equal((await library.createEngine({ wasm: bytes('attention.wasm') })).simd, true);
+  assert.equal((await library.createEngine({ wasm: bytes('attention-scalar.wasm') })).simd, false);
 });
 
 test('the known answer is one unsigned number for both binaries', () => {

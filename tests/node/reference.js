@@ -101,7 +101,7 @@ export const project = (x, { weight, bias }) => {
   return { shape: [...x.shape.slice(0, -1), out], data };
 };
 
-const split = ({ shape: [batch, length, hiddens], data }, heads) => {
+export const split = ({ shape: [batch, length, hiddens], data }, heads) => {
   const width = hiddens / heads;
   const shape = [batch, heads, length, width];
   const parts = new Float64Array(data.length);
@@ -133,12 +133,22 @@ const join = ({ shape: [batch, heads, length, width], data }) => {
   return { shape: [batch, length, heads * width], data: joined };
 };
 
-/** Multi-head attention of queries x over keys and values y; params and results as the library's. */
-export function multiHead(x, y, params, heads, options, headMask = Array(heads).fill(1)) {
+/**
+ * Multi-head attention of queries x over keys and values y; params and results as the library's.
+ * `turn` changes the heads' queries and keys, as rotary positions do.
+ */
+export function multiHead(
+  x,
+  y,
+  params,
+  heads,
+  options,
+  { headMask = Array(heads).fill(1), turn = (part) => part } = {},
+) {
   const [q, k, v] = ['query', 'key', 'value'].map((name, i) =>
     split(project(i === 0 ? x : y, params[name]), heads),
   );
-  const result = reference(q, k, v, options);
+  const result = reference(turn(q, 'query'), turn(k, 'key'), v, options);
   const masked = mapCells(result.output, (value, [, h]) => value * headMask[h]);
   const [batch, , queries, keys] = result.weights.shape;
   const mean = filled([batch, queries, keys], 0);
