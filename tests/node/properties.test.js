@@ -26,6 +26,13 @@ import { isVisible, reference } from './reference.js';
 fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20240917), numRuns: 60 });
 
 const size = (max) => fc.integer({ min: 1, max });
+
+/** Mostly short, at times longer than the fused path's tiles of 64. */
+const length = (max, min = 1) =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.integer({ min, max }) },
+    { weight: 1, arbitrary: fc.integer({ min: 60, max: 150 }) },
+  );
 const anySeed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
 /** Query, key and value of [B, h, T, D]. */
@@ -33,8 +40,8 @@ const problems = fc
   .record({
     batch: size(3),
     heads: size(3),
-    queries: size(20),
-    keys: size(40),
+    queries: length(20),
+    keys: length(40),
     width: size(20),
     values: size(9),
     seed: anySeed,
@@ -53,7 +60,7 @@ const problems = fc
 const squares = fc
   .record({
     heads: size(2),
-    length: fc.integer({ min: 2, max: 40 }),
+    length: length(40, 2),
     width: size(12),
     seed: anySeed,
   })
@@ -386,6 +393,39 @@ holds(
       assert.ok(own.data.every(Number.isNaN), 'the poisoned rows are NaN');
       result.notFiniteRows.forEach((flag, i) => {
         assert.equal(flag, Number(i % queries === row), `row ${i} of ${heads} heads`);
+      });
+    }
+  },
+);
+
+holds(
+  'NaN in a key or value poisons exactly the rows that may attend to it',
+  fc.integer({ min: 1, max: 150 }),
+  anySeed,
+  fc.constantFrom('key', 'value'),
+  fc.constantFrom(1, 200), // so that many weights are exactly 0
+  (engine, length, seed, side, scale) => {
+    const random = seeded(seed);
+    const [q, k, v] = [1, 2, 3].map(() => randomTensor(random, 1, 1, length, 3));
+    const mask = mapCells(filled([length, length], 0), () => Number(random() < 0.5));
+    const row = Math.floor(random() * length);
+    const spoil = (t) => mapCells(t, (value, [, , j]) => (j === row ? NaN : value));
+    for (const path of bothPaths) {
+      const options = { mask, scale, ...path };
+      const clean = engine.attention(q, k, v, options);
+      const spoilt = engine.attention(
+        q,
+        side === 'key' ? spoil(k) : k,
+        side === 'value' ? spoil(v) : v,
+        options,
+      );
+      const reached = (i) => mask.data[i * length + row] === 1;
+      assertSame(
+        spoilt.output,
+        mapCells(clean.output, (value, [, , i]) => (reached(i) ? NaN : value)),
+      );
+      spoilt.notFiniteRows.forEach((flag, i) => {
+        assert.equal(flag, Number(side === 'key' && reached(i)), `flag of row ${i}`);
       });
     }
   },
