@@ -17,12 +17,13 @@
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, settings, ...children) {
+  /** @type {any} */
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(settings ?? {})) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else if (name === 'class' || name === 'role' || name.includes('-'))
       setAttribute(element, name, value);
-    /** @type {any} */ else (element)[name] = value;
+    /** @type {any} */ else element[name] = value;
   }
   element.append(
     ...children.filter((child) => child !== null && child !== undefined && child !== false),

@@ -3,8 +3,8 @@
  * typesetting runs in the page.
  * @type {Record<string, string>}
  */
-export const formulas = {
-  input: String.raw`x_i = e_i + p_i`,
+export default {
+  input: 'x_i = e_i + p_i',
   position: String.raw`p_{i,2t} = \sin\frac{i}{10000^{2t/H}}`,
   query: String.raw`q_i = W_q\,x_i`,
   key: String.raw`k_j = W_k\,x_j`,

@@ -147,3 +147,13 @@ export const experiments = [
     chinese: { source: ['甲', '乙', '丙', '丁'], causal: true, closed: ['1'], fill: 'd2l' },
   },
 ];
+
+/**
+ * The differences from the defaults that an experiment sets.
+ * @param {import('./index.js').Experiment} experiment
+ * @param {boolean} chinese
+ * @returns {State}
+ */
+export function experimentValues({ name, values, chinese: own = {} }, chinese) {
+  return { ...values, ...(chinese ? own : {}), experiment: name };
+}

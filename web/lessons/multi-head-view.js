@@ -5,6 +5,7 @@
  * read from it and nothing is computed again, except sums and products that are only shown: the
  * terms q_i·k_j of a score, the sum of a row, the mean of entropies.
  */
+import { short } from '../draw/format.js';
 import { queries, tensors } from './multi-head.js';
 
 /**
@@ -127,6 +128,17 @@ export function reasonsOf(result, head) {
 }
 
 /**
+ * The flags of each row of a head: bit 1 no key allowed, bit 2 NaN or +∞.
+ * @param {Result} result
+ * @param {number} head
+ */
+export function rowFlags(result, head) {
+  const { shape, data } = result.values['attention.row_flags'];
+  const rows = shape.at(-1) ?? 0;
+  return data.subarray(head * rows, (head + 1) * rows);
+}
+
+/**
  * The reasons all queries share for not seeing a key, as bits; 0 when some query sees it.
  * @param {Uint8Array} reasons rows × columns
  * @param {number} columns
@@ -146,10 +158,27 @@ export function hiddenKeys(reasons, columns) {
 }
 
 /**
- * Edited cells of one map as indexes into its data.
+ * @param {Result} result
+ * @returns {number[]} for each key token why no query sees it, 0 when one does
+ */
+export function hiddenTokens(result) {
+  return hiddenKeys(reasonsOf(result, 0), result.state.source.length);
+}
+
+/**
+ * Whether a map of the tensor shows which cells are masked: from the mask on, not before it.
+ * @param {string} tensor
+ */
+export function isMasked(tensor) {
+  return ['masked_scores', 'weights', 'mean_weights', 'mask'].some(
+    (name) => tensor === `attention.${name}`,
+  );
+}
+
+/**
  * @param {State} state
  * @param {Matrix} matrix
- * @returns {number[]}
+ * @returns {[row: number, column: number][]} the edited cells of one map
  */
 export function editedCells(state, matrix) {
   return state.edits
@@ -157,10 +186,7 @@ export function editedCells(state, matrix) {
       (/** @type {Edit} */ edit) =>
         edit.name === matrix.tensor && (matrix.head === null || edit.at[0] === matrix.head),
     )
-    .map((/** @type {Edit} */ edit) => {
-      const [row, column] = edit.at.slice(-2);
-      return row * matrix.columns + column;
-    });
+    .map((/** @type {Edit} */ edit) => edit.at.slice(-2));
 }
 
 /**
@@ -197,6 +223,15 @@ export function entropies(result) {
   return { mean: counted.reduce((sum, value) => sum + value, 0) / counted.length, heads };
 }
 
+/**
+ * The mean entropy and the most it could be, as words.
+ * @param {Result} result
+ */
+export function entropyWords(result) {
+  const { mean } = entropies(result);
+  return { entropy: short(mean), most: short(Math.log(result.state.source.length)) };
+}
+
 /** Scores whose terms are the products of a query's and a key's numbers. */
 const productScores = ['scaled-dot', 'dot', 'cosine'];
 
@@ -217,7 +252,6 @@ export function readCell(result, head, row, column) {
   const query = line('attention.query');
   const key = line('attention.key', column);
   const weights = line('attention.weights');
-  const flags = matrixOf(result, 'attention.row_flags', 0);
   return {
     terms: productScores.includes(result.state.score)
       ? Array.from(query, (value, term) => ({
@@ -234,6 +268,6 @@ export function readCell(result, head, row, column) {
     rowSum: weights.reduce((sum, weight) => sum + weight, 0),
     reasons: line('attention.mask')[column],
     entropy: line('attention.entropy', head)[row],
-    flags: flags ? flags.data[head * flags.columns + row] : 0,
+    flags: rowFlags(result, head)[row],
   };
 }

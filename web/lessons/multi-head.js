@@ -11,6 +11,7 @@
  * state, and the request that asks the core for numbers. Its controls are in multi-head-controls.js,
  * what is drawn is in multi-head-view.js.
  */
+import { matchTokens } from '../text/tokenise.js';
 import { defaultState } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -19,36 +20,71 @@ import { defaultState } from './state.js';
 export const name = 'multi-head';
 export const MAX_TOKENS = 64;
 
+const cross = (/** @type {State} */ state) => state.cross;
+const placed = (/** @type {State} */ state) => state.position !== 'none';
+const placedCross = (/** @type {State} */ state) => cross(state) && placed(state);
+const silenced = (/** @type {State} */ state) => state.silenced.length > 0;
+const additive = (/** @type {State} */ state) => state.score === 'additive';
+const general = (/** @type {State} */ state) => state.score === 'general';
+const featured = (/** @type {State} */ state) => additive(state) || general(state);
+
 /**
- * The tensors of the model: axis letters without the batch, how a map of it is coloured, and whether
- * its numbers may be edited (masks and summaries may not: they have controls of their own).
- * @type {Record<string, { axes: string[], kind: 'signed' | 'weights' | 'mask', fixed?: true,
- *   when?: 'cross' | 'position' | 'cross position' }>}
+ * @typedef {object} TensorWords
+ * @property {string[]} axes letters without the batch
+ * @property {'signed' | 'weights' | 'mask'} kind how a map of it is coloured
+ * @property {boolean} [fixed] true: its numbers are not edited, since a control sets them or they
+ *   only sum up others
+ * @property {(state: State) => boolean} [when] it exists only then
+ */
+
+/**
+ * @param {string[]} axes
+ * @param {(state: State) => boolean} [when]
+ * @returns {TensorWords}
+ */
+const signed = (axes, when) => ({ axes, kind: 'signed', when });
+
+/**
+ * The tensors of the model in the order of computation.
+ * @type {Record<string, TensorWords>}
  */
 export const tensors = {
-  'source.embedding': { axes: ['Tk', 'H'], kind: 'signed' },
-  'source.position': { axes: ['Tk', 'H'], kind: 'signed', when: 'position' },
-  'source.input': { axes: ['Tk', 'H'], kind: 'signed' },
-  'target.embedding': { axes: ['Tq', 'H'], kind: 'signed', when: 'cross' },
-  'target.position': { axes: ['Tq', 'H'], kind: 'signed', when: 'cross position' },
-  'target.input': { axes: ['Tq', 'H'], kind: 'signed', when: 'cross' },
-  'attention.query.weight': { axes: ['H', 'H'], kind: 'signed' },
-  'attention.key.weight': { axes: ['H', 'H'], kind: 'signed' },
-  'attention.value.weight': { axes: ['H', 'H'], kind: 'signed' },
-  'attention.output.weight': { axes: ['H', 'H'], kind: 'signed' },
-  'attention.query': { axes: ['h', 'Tq', 'D'], kind: 'signed' },
-  'attention.key': { axes: ['h', 'Tk', 'D'], kind: 'signed' },
-  'attention.value': { axes: ['h', 'Tk', 'D'], kind: 'signed' },
-  'attention.raw_scores': { axes: ['h', 'Tq', 'Tk'], kind: 'signed' },
-  'attention.scores': { axes: ['h', 'Tq', 'Tk'], kind: 'signed' },
+  'source.embedding': signed(['Tk', 'H']),
+  'source.position': signed(['Tk', 'H'], placed),
+  'source.positioned': signed(['Tk', 'H'], placed),
+  'source.input': signed(['Tk', 'H']),
+  'target.embedding': signed(['Tq', 'H'], cross),
+  'target.position': signed(['Tq', 'H'], placedCross),
+  'target.positioned': signed(['Tq', 'H'], placedCross),
+  'target.input': signed(['Tq', 'H'], cross),
+  'attention.query.weight': signed(['H', 'H']),
+  'attention.key.weight': signed(['H', 'H']),
+  'attention.value.weight': signed(['H', 'H']),
+  'attention.output.weight': signed(['H', 'H']),
+  'attention.score.weight': signed(['D', 'D'], general),
+  'attention.score.query.weight': signed(['D', 'D'], additive),
+  'attention.score.key.weight': signed(['D', 'D'], additive),
+  'attention.score.value.weight': signed(['1', 'D'], additive),
+  'attention.query_projection': signed(['Tq', 'H']),
+  'attention.query': signed(['h', 'Tq', 'D']),
+  'attention.key_projection': signed(['Tk', 'H']),
+  'attention.key': signed(['h', 'Tk', 'D']),
+  'attention.value_projection': signed(['Tk', 'H']),
+  'attention.value': signed(['h', 'Tk', 'D']),
+  'attention.query_features': signed(['h', 'Tq', 'D'], additive),
+  'attention.key_features': signed(['h', 'Tk', 'D'], featured),
+  'attention.raw_scores': signed(['h', 'Tq', 'Tk']),
+  'attention.scores': signed(['h', 'Tq', 'Tk']),
   'attention.mask': { axes: ['h', 'Tq', 'Tk'], kind: 'mask', fixed: true },
-  'attention.masked_scores': { axes: ['h', 'Tq', 'Tk'], kind: 'signed' },
+  'attention.masked_scores': signed(['h', 'Tq', 'Tk']),
+  'attention.row_flags': { axes: ['h', 'Tq'], kind: 'mask', fixed: true },
   'attention.weights': { axes: ['h', 'Tq', 'Tk'], kind: 'weights' },
+  'attention.heads': signed(['h', 'Tq', 'D']),
+  'attention.masked_heads': signed(['h', 'Tq', 'D'], silenced),
+  'attention.merged_heads': signed(['Tq', 'H']),
+  'attention.output': signed(['Tq', 'H']),
   'attention.mean_weights': { axes: ['Tq', 'Tk'], kind: 'weights', fixed: true },
   'attention.entropy': { axes: ['h', 'Tq'], kind: 'signed', fixed: true },
-  'attention.row_flags': { axes: ['h', 'Tq'], kind: 'mask', fixed: true },
-  'attention.heads': { axes: ['h', 'Tq', 'D'], kind: 'signed' },
-  'attention.output': { axes: ['Tq', 'H'], kind: 'signed' },
 };
 
 const names = Object.keys(tensors);
@@ -131,12 +167,18 @@ export const table = {
     choices: names.filter((tensor) => !tensors[tensor].fixed),
     default: [],
   },
-  show: { type: 'choice', choices: names, default: 'attention.weights' },
-  head: { type: 'integer', min: 0, max: 127, default: 0 },
-  picture: { type: 'choice', choices: ['map', 'arcs'], default: 'map' },
-  range: { type: 'choice', choices: ['unit', 'largest'], default: 'unit' },
-  drawing: { type: 'flag', default: false, linked: false, undoable: false },
-  cell: { type: 'cell', max: 128, default: [2, 1], undoable: false },
+  show: { type: 'choice', choices: names, default: 'attention.weights', view: true },
+  head: { type: 'integer', min: 0, max: 127, default: 0, view: true },
+  picture: { type: 'choice', choices: ['map', 'arcs'], default: 'map', view: true },
+  range: { type: 'choice', choices: ['unit', 'largest'], default: 'unit', view: true },
+  drawing: { type: 'flag', default: false, view: true, linked: false, undoable: false },
+  experiment: {
+    type: 'choice',
+    choices: ['', 'order', 'twins', 'future', 'saturation', 'empty'],
+    default: '',
+    view: true,
+  },
+  cell: { type: 'cell', max: 128, default: [2, 1], view: true, undoable: false },
 };
 
 /** The control groups in reading order; an embedding page chooses among these names. */
@@ -160,6 +202,7 @@ export function sizes(state) {
     Tk: state.source.length,
     H: state.hiddens,
     D: state.hiddens / heads,
+    1: 1,
   };
 }
 
@@ -184,11 +227,7 @@ export function divisors(hiddens) {
 
 /** @param {string} tensor @param {State} state */
 export function exists(tensor, state) {
-  const { when = '' } = tensors[tensor];
-  return (
-    (state.cross || !when.includes('cross')) &&
-    (state.position !== 'none' || !when.includes('position'))
-  );
+  return tensors[tensor].when?.(state) ?? true;
 }
 
 /**
@@ -269,11 +308,13 @@ export function isClosed(state, row, column) {
  * What a reader does to a state:
  *   set     values of fields
  *   tokens  a new list for one side; `from` names for each token the place it came from, or -1
+ *   recut   both texts cut in another unit
  *   close   closes (or opens) one cell of the reader's own mask
  *   edit    a number put into a tensor; null takes the edit back
  *   load    a state by its differences from the defaults
  * @typedef {{ type: 'set', values: State }
  *   | { type: 'tokens', side: 'source' | 'target', tokens: string[], from: number[] }
+ *   | { type: 'recut', unit: string, source: string[], target: string[] }
  *   | { type: 'close', row: number, column: number, closed: boolean }
  *   | { type: 'edit', name: string, at: number[], value: number | null }
  *   | { type: 'load', values: State }} Intent
@@ -290,6 +331,12 @@ export function reduce(state, intent) {
       return settle({ ...state, ...intent.values });
     case 'tokens':
       return settle(withTokens(state, intent.side, intent.tokens, intent.from));
+    case 'recut': {
+      const { unit, source, target } = intent;
+      const one = withTokens(state, 'source', source, matchTokens(state.source, source));
+      const both = withTokens(one, 'target', target, matchTokens(state.target, target));
+      return settle({ ...both, unit });
+    }
     case 'close':
       return settle(withCell(state, intent.row, intent.column, intent.closed));
     case 'edit':
@@ -393,6 +440,7 @@ const fills = { exclude: 'exclude', d2l: -1e6, pytorch: -Infinity };
 /**
  * What the core is asked for.
  * @param {State} state
+ * @returns {import('../../wasm/evaluate.js').Request & { config: State, input: State, read: string[] }}
  */
 export function request(state) {
   const size = sizes(state);
@@ -424,17 +472,16 @@ export function request(state) {
     input,
     overrides: state.edits.map((/** @type {import('./state.js').Edit} */ edit) => ({
       ...edit,
-      at: withBatch(edit.name, edit.at),
+      at: hasBatch(edit.name) ? [0, ...edit.at] : edit.at,
     })),
     read: [...new Set([...alwaysRead, state.show])],
   };
 }
 
 /**
- * Tensors under `attention.` that depend on the input have a batch axis in front.
+ * Embeddings, positions and parameters have no batch axis, what follows from them has.
  * @param {string} tensor
- * @param {number[]} at
  */
-function withBatch(tensor, at) {
-  return tensor.startsWith('attention.') && !tensor.endsWith('.weight') ? [0, ...at] : at;
+export function hasBatch(tensor) {
+  return tensor.endsWith('.input') || /^attention\.\w+$/.test(tensor);
 }

@@ -22,6 +22,7 @@ const MAX_INFLATED = 65536;
  * @property {any} default
  * @property {string} [control] the control group that shows it
  * @property {boolean} [linked] false: not part of the link
+ * @property {boolean} [view] true: how numbers are shown, no number depends on it
  * @property {boolean} [undoable] false: a glance, such as the cell looked at, not an action
  * @property {readonly (string | number)[]} [choices] of a choice
  * @property {readonly string[]} [words] words a number field takes instead of a number

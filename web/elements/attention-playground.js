@@ -1,0 +1,404 @@
+/**
+ * <attention-playground>: one lesson as a live figure.
+ *
+ *   <attention-playground lesson="multi-head" controls="tokens masks heads"></attention-playground>
+ *
+ * Attributes:
+ *   lesson       which lesson, default "multi-head"
+ *   state        a state to start from, as in a link: "#v1.…"
+ *   controls     the panels to show, by name: tokens variant masks heads scoring vectors experiments
+ *                inspector shapes export; all without the attribute, the others one click away with it
+ *   lang         "en" or "zh-CN"; else the nearest ancestor's, else the browser's
+ *   theme        "light" or "dark"; else the nearest ancestor's data-theme, else the system's
+ *   follow-hash  the figure and the page's address name each other; for one figure of a page
+ *
+ * Methods: link() → the state as "#v1.…" ('' for the defaults), undo(), redo(), reset().
+ * Events (bubbling, composed): `attentionchange` when numbers of a new state are drawn, with
+ * detail { state }, plain data.
+ *
+ * Data flow one way: a control sends an intent, the lesson reduces it to a new state, the state makes
+ * a request, the core answers with tensors, and the parts draw them. Nothing of it leaves the element:
+ * two figures on a page share no state.
+ */
+import { createClient } from '../../wasm/client.js';
+import { fill } from '../draw/format.js';
+import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
+import * as line from '../lessons/history.js';
+import { lessons } from '../lessons/index.js';
+import { toPyTorch } from '../lessons/pytorch.js';
+import { decodeState, encodeState, sameState } from '../lessons/state.js';
+import { embedCode, pageLink } from './address.js';
+import { Evaluator } from './evaluator.js';
+import { figure } from './figure.js';
+import { Painter } from './painter.js';
+import { playgroundStyle } from './playground-style.js';
+import { adopt } from './style.js';
+import { schemeOf, watchSurroundings } from './theme.js';
+
+/**
+ * @typedef {import('../lessons/index.js').Lesson} Lesson
+ * @typedef {import('../lessons/state.js').State} State
+ * @typedef {import('../lessons/multi-head.js').Intent} Intent
+ * @typedef {import('../lessons/multi-head-view.js').Result} Result
+ */
+
+const LINK_DELAY = 200;
+const BUSY_DELAY = 300;
+
+export class AttentionPlayground extends HTMLElement {
+  static observedAttributes = ['lesson', 'state', 'controls', 'theme'];
+
+  #root = this.attachShadow({ mode: 'open' });
+  /** @type {Lesson} */
+  #lesson = lessons['multi-head'];
+  #painter = new Painter(this, this.#lesson);
+  #history = line.startHistory(this.#lesson.defaults);
+  /** What reset comes back to. @type {State} */
+  #home = this.#lesson.defaults;
+  /** @type {Result | null} */
+  #result = null;
+  /** @type {import('./evaluator.js').Failure | null} */
+  #error = null;
+  /** @type {ReturnType<typeof figure> | null} */
+  #figure = null;
+  /** @type {Evaluator | null} */
+  #evaluator = null;
+  #stop = new AbortController();
+  #linkTimer = 0;
+  #busyTimer = 0;
+  /** The hash this figure wrote or read last. */
+  #hash = '';
+  #sizes = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
+
+  connectedCallback() {
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const stops = [
+      watchLanguage(this, () => this.#rebuild()),
+      watchSurroundings(this, () => this.#repaint()),
+    ];
+    signal.addEventListener('abort', () => {
+      for (const stop of stops) stop();
+    });
+    const keys = this.hasAttribute('follow-hash') ? document : this;
+    keys.addEventListener('keydown', (event) => this.#press(/** @type {KeyboardEvent} */ (event)), {
+      signal,
+    });
+    if (this.hasAttribute('follow-hash')) {
+      addEventListener('hashchange', () => this.#readHash(location.hash), { signal });
+    }
+    this.#start();
+  }
+
+  disconnectedCallback() {
+    this.#stop.abort();
+    this.#sizes.disconnect();
+    this.#figure?.arcs.disconnect();
+    this.#evaluator?.close();
+    this.#evaluator = null;
+    clearTimeout(this.#linkTimer);
+    clearTimeout(this.#busyTimer);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string | null} before
+   * @param {string | null} after
+   */
+  attributeChangedCallback(name, before, after) {
+    if (!this.#evaluator || before === after) return;
+    if (name === 'lesson') {
+      this.#evaluator.close();
+      this.#start();
+    } else if (name === 'state') {
+      this.#readHash(after ?? '');
+    } else if (name === 'controls') {
+      this.#rebuild();
+    } else {
+      this.#repaint();
+    }
+  }
+
+  /**
+   * @returns {Promise<string>} what names the present state behind a page's address
+   */
+  link() {
+    return encodeState(this.#lesson.table, line.present(this.#history));
+  }
+
+  undo() {
+    this.#goTo(line.travel(this.#history, -1));
+  }
+
+  redo() {
+    this.#goTo(line.travel(this.#history, 1));
+  }
+
+  reset() {
+    this.#step(this.#home, '');
+  }
+
+  get #strings() {
+    return stringsOf(languageOf(this));
+  }
+
+  async #start() {
+    const name = this.getAttribute('lesson') ?? 'multi-head';
+    const known = Object.hasOwn(lessons, name);
+    this.#lesson = lessons[known ? name : 'multi-head'];
+    this.#painter = new Painter(this, this.#lesson);
+    const client = createClient();
+    client.onRestart = () => this.#notify('restarted');
+    const evaluator = new Evaluator(this.#lesson, client, {
+      computed: (result) => this.#computed(result),
+      failed: (failure) => this.#failed(failure),
+    });
+    this.#evaluator = evaluator;
+    this.#result = null;
+    this.#history = line.startHistory(this.#lesson.defaults);
+    this.#rebuild();
+    const { signal } = this.#stop;
+    const own = this.getAttribute('state') ?? '';
+    const home = await this.#decode(own);
+    const followed = this.hasAttribute('follow-hash') ? location.hash : '';
+    const state = followed ? await this.#decode(followed) : home;
+    if (signal.aborted || evaluator !== this.#evaluator) return;
+    if (!known) this.#notify('lesson', { name, names: Object.keys(lessons).join(', ') });
+    this.#home = home;
+    this.#hash = followed;
+    this.#history = line.startHistory(state);
+    this.#show();
+  }
+
+  /**
+   * The state of a link; what is wrong with it is said in the figure.
+   * @param {string} link
+   */
+  async #decode(link) {
+    const lesson = this.#lesson;
+    const { state, problems } = await decodeState(lesson.table, link);
+    const names = problems.flatMap((problem) => ('name' in problem ? [problem.name] : []));
+    const other = problems.find(({ code }) => code !== 'field');
+    names.push(...lesson.misfits(state));
+    if (other) this.#notify(/** @type {'broken'} */ (other.code));
+    if (names.length > 0) this.#notify('fields', { names: names.join(', ') });
+    const fitting = Object.fromEntries(
+      Object.entries(state).map(([name, value]) => [
+        name,
+        names.includes(name) ? lesson.defaults[name] : value,
+      ]),
+    );
+    return lesson.settle(fitting);
+  }
+
+  /** @param {string} hash */
+  async #readHash(hash) {
+    if (hash === this.#hash) return;
+    this.#hash = hash;
+    const state = await this.#decode(hash);
+    if (hash === this.#hash) this.#step(state, '');
+  }
+
+  /** Makes the parts anew, in the language and with the panels that are wanted now. */
+  #rebuild() {
+    this.#figure?.arcs.disconnect();
+    const language = languageOf(this);
+    const controls = this.getAttribute('controls');
+    this.#figure = figure(
+      {
+        lesson: this.#lesson,
+        language,
+        strings: stringsOf(language),
+        dispatch: (intent, together) => this.#dispatch(intent, together),
+      },
+      this.#painter,
+      { undo: () => this.undo(), redo: () => this.redo(), reset: () => this.reset() },
+      {
+        picture: (format) => this.#picture(format),
+        json: () => this.#json(),
+        link: async () => pageLink(await this.link()),
+        embed: async () => embedCode(await this.link(), controls, language),
+        torch: async () => toPyTorch(line.present(this.#history), await this.#everything()),
+        failed: (error) =>
+          this.#notify('failed', {
+            message: error instanceof Error ? error.message : String(error),
+          }),
+      },
+      controls === null ? null : controls.split(/[\s,]+/),
+    );
+    this.#adopt();
+    this.#root.replaceChildren(this.#figure.element);
+    this.#figure.arcs.connect();
+    this.#sizes.disconnect();
+    this.#sizes.observe(this.#figure.element);
+    this.#update();
+  }
+
+  #adopt() {
+    const theme = this.getAttribute('theme');
+    const scheme = theme === 'light' || theme === 'dark' ? theme : schemeOf(this);
+    adopt(this.#root, scheme, playgroundStyle);
+    if (this.#figure) this.#figure.element.dataset.theme = scheme;
+    this.#painter.refresh();
+  }
+
+  #repaint() {
+    this.#adopt();
+    this.#figure?.updateOutputs(this.#model);
+  }
+
+  /** @param {number} width */
+  #fit(width) {
+    if (width > 0 && this.#figure?.fit(width)) this.#figure.updateOutputs(this.#model);
+  }
+
+  get #model() {
+    const state = line.present(this.#history);
+    return { state, result: this.#result, error: this.#error };
+  }
+
+  /**
+   * @param {Intent} intent
+   * @param {string} [together]
+   */
+  #dispatch(intent, together = '') {
+    this.#step(this.#lesson.reduce(line.present(this.#history), intent), together);
+  }
+
+  /**
+   * @param {State} state
+   * @param {string} together
+   */
+  #step(state, together) {
+    const { table } = this.#lesson;
+    const before = line.present(this.#history);
+    if (sameState(table, before, state)) return;
+    const glance = sameState(table, before, state, (field) => field.undoable !== false);
+    this.#history = glance
+      ? line.amend(this.#history, state)
+      : line.step(this.#history, state, together, performance.now());
+    this.#show();
+  }
+
+  /** @param {line.History} history */
+  #goTo(history) {
+    this.#history = history;
+    this.#show();
+  }
+
+  /** Shows the present state: controls and address at once, numbers when they are there. */
+  #show() {
+    this.#error = null;
+    this.#figure?.notices.clear('failed');
+    clearTimeout(this.#linkTimer);
+    this.#linkTimer = setTimeout(() => this.#writeHash(), LINK_DELAY);
+    if (!this.#busyTimer) {
+      this.#busyTimer = setTimeout(() => this.#figure?.setBusy(true), BUSY_DELAY);
+    }
+    const before = this.#result;
+    this.#evaluator?.ask(line.present(this.#history));
+    if (this.#result === before) this.#updateInputs();
+  }
+
+  #updateInputs() {
+    const can = { undo: line.canUndo(this.#history), redo: line.canRedo(this.#history) };
+    this.#figure?.updateInputs(this.#model, can);
+  }
+
+  #update() {
+    this.#updateInputs();
+    this.#figure?.updateOutputs(this.#model);
+  }
+
+  /** @param {Result} result */
+  #computed(result) {
+    this.#result = result;
+    this.#settled();
+    this.#update();
+    const detail = { state: { ...result.state } };
+    this.dispatchEvent(
+      new CustomEvent('attentionchange', { detail, bubbles: true, composed: true }),
+    );
+  }
+
+  /** @param {import('./evaluator.js').Failure} failure */
+  #failed(failure) {
+    this.#settled();
+    this.#error = failure;
+    if (failure.code === 'WORKER_DIED') this.#notify('stopped');
+    else this.#notify('failed', { message: failure.message });
+    this.#updateInputs();
+  }
+
+  #settled() {
+    clearTimeout(this.#busyTimer);
+    this.#busyTimer = 0;
+    this.#figure?.setBusy(false);
+  }
+
+  async #writeHash() {
+    if (!this.hasAttribute('follow-hash')) return;
+    const { signal } = this.#stop;
+    try {
+      const hash = await this.link();
+      if (signal.aborted) return;
+      this.#hash = hash;
+      this.#figure?.notices.clear('linkTooLong');
+      if (location.hash !== hash)
+        history.replaceState(history.state, '', hash || location.pathname + location.search);
+    } catch (error) {
+      // Frames without an origin may not write their address; they have none to share either.
+      if (error instanceof RangeError) this.#notify('linkTooLong');
+    }
+  }
+
+  /**
+   * @param {Exclude<keyof import('../i18n/index.js').Strings['notices'], 'close'>} kind
+   * @param {Record<string, string>} [values]
+   */
+  #notify(kind, values) {
+    this.#figure?.notices.show(kind, fill(this.#strings.notices[kind], values ?? {}));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 'z')
+      return;
+    const [target] = event.composedPath();
+    if (target instanceof HTMLTextAreaElement) return;
+    if (target instanceof HTMLInputElement && target.type === 'text') return;
+    event.preventDefault();
+    if (event.shiftKey) this.redo();
+    else this.undo();
+  }
+
+  /** @param {'png' | 'svg' | 'csv' | 'npy'} format */
+  #picture(format) {
+    const { heatmap, arcs } = /** @type {ReturnType<typeof figure>} */ (this.#figure);
+    if (heatmap.hidden && (format === 'png' || format === 'svg')) return arcs.exportAs(format);
+    return heatmap.exportAs(format);
+  }
+
+  #everything() {
+    if (!this.#evaluator) throw new Error('the figure is not on a page');
+    return this.#evaluator.everything(line.present(this.#history));
+  }
+
+  async #json() {
+    const [result, link] = await Promise.all([this.#everything(), this.link()]);
+    const tensors = result.tensors
+      .filter(({ name }) => Object.hasOwn(result.values, name))
+      .map(({ name, shape, axes, inputs }) => ({
+        name,
+        shape,
+        axes,
+        inputs,
+        // JSON has no NaN and no infinities: they travel as words.
+        data: Array.from(result.values[name].data, (value) =>
+          Number.isFinite(value) ? value : String(value),
+        ),
+      }));
+    const text = JSON.stringify({ lesson: this.#lesson.name, link, state: result.state, tensors });
+    return new Blob([text], { type: 'application/json' });
+  }
+}

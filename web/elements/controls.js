@@ -1,0 +1,353 @@
+/**
+ * The controls: one maker for each way of showing a field. A control shows the state it is given and
+ * sends what the reader chose; it never changes the state itself. What is typed and does not fit
+ * stays in its field, with one sentence beside it, until it fits or the field gets another value.
+ */
+import { fill, parse } from '../draw/format.js';
+import { isValid } from '../lessons/state.js';
+import { freshId, h, list, setAttribute, setText } from './dom.js';
+
+/**
+ * @typedef {import('../lessons/index.js').Control} Control
+ * @typedef {import('../lessons/index.js').Lesson} Lesson
+ * @typedef {import('../lessons/state.js').State} State
+ * @typedef {import('../lessons/multi-head.js').Intent} Intent
+ * @typedef {import('../lessons/multi-head-view.js').Result} Result
+ *
+ * @typedef {object} Context what every part of a figure is made with
+ * @property {Lesson} lesson
+ * @property {import('../i18n/index.js').Strings} strings
+ * @property {import('../i18n/index.js').Language} language
+ * @property {(intent: Intent, together?: string) => void} dispatch `together`: steps of one key that
+ *   follow quickly are undone at once
+ *
+ * @typedef {object} Model what every part shows
+ * @property {State} state as the reader set it
+ * @property {Result | null} result the last one that could be computed; its state may be older
+ * @property {{ option?: string, message: string } | null} error why the present state could not
+ *
+ * @typedef {{ element: HTMLElement, update: (model: Model) => void }} Part
+ */
+
+/** @type {Record<Control['as'], (control: Control, context: Context) => Part>} */
+export const makers = { radios, select, check, slider, cells, readout, seed };
+
+/**
+ * @param {Control} control
+ * @param {Context} context
+ */
+function lens(control, { dispatch }) {
+  const { name, read = (state) => state[name], write = (value) => ({ [name]: value }) } = control;
+  return {
+    read,
+    /** @param {any} value @param {string} [together] */
+    set: (value, together) => dispatch({ type: 'set', values: write(value) }, together),
+  };
+}
+
+/**
+ * The words of a field; not every field has all of them.
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {{ label: string, choices?: Record<string, string>, notes?: Record<string, string>,
+ *   value?: string }}
+ */
+function wordsOf({ name }, { strings }) {
+  return /** @type {any} */ (strings.controls)[name];
+}
+
+/**
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function radios(control, context) {
+  const { name, choices } = control;
+  const words = wordsOf(control, context);
+  const { read, set } = lens(control, context);
+  const group = freshId();
+  const row = h('div', { class: 'choices' });
+  const note = h('p', { class: 'note' });
+  const element = h('fieldset', { class: 'control' }, h('legend', null, words.label), row, note);
+  /** @type {(string | number)[]} */
+  let shown = [];
+
+  const make = () => {
+    const input = h('input', {
+      type: 'radio',
+      name: group,
+      onchange: () => set(shown[Number(input.value)]),
+    });
+    return h('label', { class: 'choice' }, input, h('span'));
+  };
+  return {
+    element,
+    update({ state }) {
+      shown = choices?.(state) ?? [...(context.lesson.table[name].choices ?? [])];
+      const value = read(state);
+      list(row, shown, make, (label, choice, index) => {
+        const input = /** @type {HTMLInputElement} */ (label.firstElementChild);
+        input.value = String(index);
+        input.checked = choice === value;
+        setText(
+          /** @type {Element} */ (label.lastElementChild),
+          words.choices?.[choice] ?? String(choice),
+        );
+      });
+      setText(note, words.notes?.[value] ?? '');
+    },
+  };
+}
+
+/**
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function select(control, context) {
+  const words = wordsOf(control, context);
+  const { read, set } = lens(control, context);
+  const id = freshId();
+  const choices = [...(context.lesson.table[control.name].choices ?? [])];
+  const input = h(
+    'select',
+    { id, onchange: () => set(choices[input.selectedIndex]) },
+    ...choices.map((choice) => h('option', null, words.choices?.[choice] ?? String(choice))),
+  );
+  const element = h(
+    'div',
+    { class: 'control line' },
+    h('label', { htmlFor: id }, words.label),
+    input,
+  );
+  return {
+    element,
+    update: ({ state }) => {
+      input.selectedIndex = choices.indexOf(read(state));
+    },
+  };
+}
+
+/**
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function check(control, context) {
+  const { read, set } = lens(control, context);
+  const input = h('input', { type: 'checkbox', onchange: () => set(input.checked) });
+  const element = h(
+    'div',
+    { class: 'control' },
+    h('label', { class: 'check' }, input, h('span', null, wordsOf(control, context).label)),
+  );
+  return {
+    element,
+    update: ({ state }) => {
+      input.checked = read(state);
+    },
+  };
+}
+
+/**
+ * A number: a slider for the hand, a field for the exact value, and a check box where it can be off.
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function slider(control, context) {
+  const { name, word, stops, step = 1 } = control;
+  const { read, set } = lens(control, context);
+  const { strings, lesson } = context;
+  const field = lesson.table[name];
+  const words = wordsOf(control, context);
+  const label = words.label;
+  const ids = { number: freshId(), error: freshId() };
+  let max = field.max ?? Infinity;
+  const min = field.min ?? -Infinity;
+  let last = /** @type {number | null} */ (null);
+
+  const range = h('input', {
+    type: 'range',
+    'aria-label': label,
+    oninput: () => set(stops ? stops[range.valueAsNumber] : range.valueAsNumber, name),
+  });
+  const number = h('input', {
+    type: 'text',
+    inputMode: 'decimal',
+    id: ids.number,
+    class: 'number',
+    autocomplete: 'off',
+    'aria-label': label,
+    'aria-describedby': ids.error,
+    oninput: () => take(number.value),
+    onblur: () => error.textContent === '' && show(last),
+  });
+  const error = h('p', { class: 'error', id: ids.error, role: 'alert' });
+  const note = h('p', { class: 'note' });
+  const box = h('input', {
+    type: 'checkbox',
+    onchange: () => set(box.checked ? Math.min(max, last ?? max) : word),
+  });
+  const name_ = word
+    ? h('label', { class: 'check' }, box, h('span', null, label))
+    : h('label', { htmlFor: ids.number }, label);
+  const pair = h('div', { class: 'pair' }, range, number);
+  const element = h('div', { class: 'control slider' }, name_, pair, error, note);
+
+  /** @param {string} typed */
+  function take(typed) {
+    const value = readNumber(typed);
+    const whole = field.type === 'integer';
+    const good = typeof value === 'number' && isValid(field, value);
+    const sentence = good
+      ? strings.controls.errors.keys
+      : strings.controls.errors[whole ? 'integer' : 'number'];
+    const fits = good && value <= max;
+    setText(
+      error,
+      fits
+        ? ''
+        : fill(sentence, { label, min, max: good || whole ? max : (field.max ?? max), got: typed }),
+    );
+    setAttribute(number, 'aria-invalid', !fits);
+    if (!fits || value === last) return;
+    last = value;
+    set(value, name);
+  }
+
+  /** @param {number | null} value */
+  function show(value) {
+    number.value = value === null ? '' : String(value);
+    setText(error, '');
+    setAttribute(number, 'aria-invalid', null);
+  }
+
+  return {
+    element,
+    update({ state, error: failure }) {
+      element.hidden = control.when ? !control.when(state) : false;
+      max = control.max?.(state) ?? field.max ?? Infinity;
+      const value = read(state);
+      const off = value === word;
+      if (stops) {
+        range.min = '0';
+        range.max = String(stops.length - 1);
+        range.valueAsNumber = off ? 0 : nearestStop(stops, value);
+      } else {
+        range.min = String(min);
+        range.max = String(max);
+        range.step = String(step);
+        range.valueAsNumber = off ? max : value;
+      }
+      setAttribute(range, 'aria-valuetext', off ? null : String(value));
+      if (word) box.checked = !off;
+      pair.hidden = off;
+      if (off) show(null);
+      else if (value !== last) show(value);
+      last = off ? last : value;
+      setText(note, control.values ? fill(words.value ?? '', control.values(state)) : '');
+      if (failure?.option === name) setText(error, failure.message);
+    },
+  };
+}
+
+/** The double a reader typed; `parse` reads float32, which 0.1 is not. @param {string} typed */
+function readNumber(typed) {
+  const value = parse(typed);
+  if (typeof value === 'string' || !Number.isFinite(value)) return null;
+  const plain = Number(typed.normalize('NFKC').trim().replaceAll('−', '-'));
+  return Number.isFinite(plain) ? plain : value;
+}
+
+/** @param {number[]} stops @param {number} value */
+function nearestStop(stops, value) {
+  let best = 0;
+  for (let at = 1; at < stops.length; at++) {
+    if (Math.abs(stops[at] - value) < Math.abs(stops[best] - value)) best = at;
+  }
+  return best;
+}
+
+/**
+ * The reader's own mask cells: a switch to draw them on the map, how many there are, and a way back.
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function cells(control, { strings, dispatch }) {
+  const words = strings.controls.closed;
+  const draw = h('input', {
+    type: 'checkbox',
+    onchange: () => dispatch({ type: 'set', values: { drawing: draw.checked } }),
+  });
+  const count = h('span', { class: 'quiet' });
+  const clear = h(
+    'button',
+    {
+      type: 'button',
+      class: 'link',
+      onclick: () => dispatch({ type: 'set', values: { [control.name]: [] } }),
+    },
+    words.clear,
+  );
+  const element = h(
+    'div',
+    { class: 'control line' },
+    h('label', { class: 'check' }, draw, h('span', null, `${words.label}: ${words.draw}`)),
+    count,
+    clear,
+  );
+  return {
+    element,
+    update({ state }) {
+      const closed = state.closed.join('').replaceAll('0', '').length;
+      draw.checked = state.drawing;
+      setText(count, closed ? fill(words.count, { count: closed }) : '');
+      clear.hidden = closed === 0;
+    },
+  };
+}
+
+/**
+ * A number that follows from the state.
+ * @param {Control} _control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function readout(_control, { strings, lesson }) {
+  const words = strings.controls.entropy;
+  const value = h('output', { class: 'figures' });
+  const element = h('p', { class: 'control line' }, h('span', null, words.label), value);
+  return {
+    element,
+    update({ result }) {
+      setText(value, result ? fill(words.value, lesson.entropyWords(result)) : '');
+    },
+  };
+}
+
+/**
+ * @param {Control} control
+ * @param {Context} context
+ * @returns {Part}
+ */
+function seed(control, context) {
+  const part = slider({ ...control, as: 'slider' }, context);
+  part.element.classList.add('without-range');
+  part.element.append(
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        onclick: () => {
+          const [value] = crypto.getRandomValues(new Uint32Array(1));
+          context.dispatch({ type: 'set', values: { [control.name]: value % 10000 } });
+        },
+      },
+      context.strings.controls.seed.roll,
+    ),
+  );
+  return part;
+}

@@ -1,0 +1,53 @@
+/**
+ * Try this: small experiments, each an ordinary link to a state, and the sentence that says what to
+ * look for in the one that was chosen.
+ */
+import { encodeState } from '../lessons/state.js';
+import { h, setAttribute, setText } from './dom.js';
+
+/**
+ * @param {import('./controls.js').Context} context
+ * @returns {import('./controls.js').Part}
+ */
+export function experiments({ lesson, strings, language, dispatch }) {
+  const words = /** @type {Record<string, { title: string, look: string }>} */ (
+    strings.experiments
+  );
+  const look = h('p', { class: 'look', role: 'status' });
+  const links = lesson.experiments.map((experiment) => {
+    const values = lesson.experimentValues(experiment, language === 'zh-CN');
+    const link = h(
+      'a',
+      {
+        onclick: (/** @type {MouseEvent} */ event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          dispatch({ type: 'load', values });
+        },
+      },
+      words[experiment.name].title,
+    );
+    link.href = '#';
+    encodeState(lesson.table, lesson.reduce(lesson.defaults, { type: 'load', values })).then(
+      (hash) => {
+        link.href = hash;
+      },
+    );
+    return { name: experiment.name, link };
+  });
+  const name = h('span', { class: 'quiet' }, strings.playground.experiments);
+  return {
+    element: h(
+      'section',
+      { class: 'experiments', 'aria-label': strings.playground.experiments },
+      h('p', { class: 'line' }, name, ...links.map(({ link }) => link)),
+      look,
+    ),
+    update({ state }) {
+      for (const { name, link } of links) {
+        setAttribute(link, 'aria-current', name === state.experiment ? 'true' : null);
+      }
+      setText(look, words[state.experiment]?.look ?? '');
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The steps from scores to output, left to right: a small map of each, its name and its formula. The
+ * one that is shown large is pressed.
+ */
+import { formulas } from '../../build/formulas.js';
+import { h, list, math, setAttribute, setText } from './dom.js';
+import { MiniMap } from './mini-map.js';
+
+/**
+ * @param {import('./controls.js').Context} context
+ * @param {import('./painter.js').Painter} painter
+ * @returns {import('./controls.js').Part}
+ */
+export function pipeline({ lesson, strings, dispatch }, painter) {
+  /** @type {MiniMap[]} */
+  const maps = [];
+  /** @type {string[]} */
+  const shownFormulas = [];
+  /** @type {ReturnType<typeof lesson.steps>} */
+  let steps = [];
+  const element = h('ol', { class: 'pipeline', 'aria-label': strings.steps.pipeline });
+
+  /** @param {number} index */
+  const make = (index) => {
+    maps[index] = new MiniMap();
+    const choose = () => dispatch({ type: 'set', values: { show: steps[index].tensor } });
+    return h(
+      'li',
+      null,
+      h(
+        'button',
+        { type: 'button', class: 'step', onclick: choose },
+        h('span', { class: 'title' }),
+        h('span', { class: 'well' }, maps[index].element),
+      ),
+      h('div', { class: 'formula' }),
+    );
+  };
+
+  return {
+    element,
+    update({ state, result }) {
+      if (!result) return;
+      steps = lesson.steps(result.state);
+      list(element, steps, make, (item, step, index) => {
+        const button = /** @type {Element} */ (item.firstElementChild);
+        const formula = /** @type {Element} */ (item.lastElementChild);
+        setText(
+          /** @type {Element} */ (button.firstElementChild),
+          strings.steps[/** @type {keyof typeof strings.steps} */ (step.name)],
+        );
+        setAttribute(button, 'aria-pressed', String(step.tensor === state.show));
+        if (shownFormulas[index] !== step.formula) {
+          shownFormulas[index] = step.formula;
+          formula.replaceChildren(math(formulas[step.formula]));
+        }
+        const picture = painter.picture(result, step.tensor, result.state.head);
+        if (picture) painter.paint(maps[index], picture);
+      });
+    },
+  };
+}

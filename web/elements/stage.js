@@ -1,0 +1,137 @@
+/**
+ * The stage: one tensor large, as a heatmap or as arcs. Cells are chosen, edited in place, and, while
+ * the reader draws a mask, closed and opened with a click or the space bar.
+ */
+import { fill } from '../draw/format.js';
+import { ArcsView } from './arcs.js';
+import { makers } from './controls.js';
+import { h, setText } from './dom.js';
+
+/**
+ * @typedef {import('./attention-heatmap.js').AttentionHeatmap} AttentionHeatmap
+ * @typedef {import('./controls.js').Model} Model
+ * @typedef {import('./token-editor.js').Pointed} Pointed
+ * @typedef {{ row: number, column: number }} Cell
+ */
+
+/**
+ * @param {import('./controls.js').Context} context
+ * @param {import('./painter.js').Painter} painter
+ * @param {{ look: (cell: Cell | null) => void, point: (pointed: Pointed) => void }} glance
+ */
+export function stage(context, painter, { look, point }) {
+  const { lesson, strings, dispatch } = context;
+  const words = strings.stage;
+  const title = h('span', { class: 'figures' });
+  const picture = makers.radios({ as: 'radios', name: 'picture' }, context);
+  const range = makers.radios({ as: 'radios', name: 'range' }, context);
+  const hint = h('p', { class: 'note' }, words.drawHint);
+  const heatmap = /** @type {AttentionHeatmap} */ (document.createElement('attention-heatmap'));
+  const arcs = new ArcsView(painter.host, point);
+  const element = h(
+    'section',
+    { class: 'stage' },
+    h('div', { class: 'bar' }, title, h('span', { class: 'gap' }), picture.element, range.element),
+    hint,
+    heatmap,
+    arcs.element,
+  );
+  /** @type {Model | null} */
+  let model = null;
+  /** @type {import('../lessons/multi-head-view.js').Matrix | null} */
+  let matrix = null;
+
+  /** @param {string} type @param {(detail: any) => void} handle */
+  const on = (type, handle) =>
+    heatmap.addEventListener(type, (event) => {
+      event.stopPropagation();
+      handle(/** @type {CustomEvent} */ (event).detail);
+    });
+  on('cellhover', look);
+  on('cellselect', (cell) =>
+    dispatch({ type: 'set', values: { cell: cell && [cell.row, cell.column] } }),
+  );
+  on('cellclick', ({ row, column }) => {
+    if (!model?.state.drawing || !matrix || !lesson.isAttentionMap(matrix.tensor)) return;
+    dispatch({ type: 'close', row, column, closed: !lesson.isClosed(model.state, row, column) });
+  });
+  on('celledit', ({ row, column, value }) => {
+    if (matrix)
+      dispatch({
+        type: 'edit',
+        name: matrix.tensor,
+        at: lesson.placeOf(matrix, row, column),
+        value,
+      });
+  });
+
+  return {
+    element,
+    heatmap,
+    arcs,
+    /** @param {Model} next */
+    update(next) {
+      model = next;
+      const { state, result } = next;
+      if (!result) return;
+      const shown = painter.picture(result, state.show, state.head);
+      if (!shown) return;
+      ({ matrix } = shown);
+      const heads = lesson.sizes(result.state).h;
+      const name =
+        matrix.head === null
+          ? matrix.tensor
+          : fill(words.title, { tensor: matrix.tensor, head: matrix.head + 1, heads });
+      setText(title, name);
+      const map = lesson.isAttentionMap(matrix.tensor);
+      const weights = lesson.tensors[matrix.tensor].kind === 'weights';
+      const drawArcs = weights && state.picture === 'arcs';
+      picture.element.hidden = !weights;
+      range.element.hidden = !weights || drawArcs;
+      picture.update(next);
+      range.update(next);
+      hint.hidden = !state.drawing || !map || drawArcs;
+      heatmap.hidden = drawArcs;
+      arcs.element.hidden = !drawArcs;
+
+      const rows = lesson.labelsOf(result.state, matrix.rowAxis, matrix.rows);
+      const columns = lesson.labelsOf(result.state, matrix.columnAxis, matrix.columns);
+      if (drawArcs) {
+        arcs.show({
+          matrix,
+          masked: shown.masked ?? null,
+          largest: shown.scale.high || 1,
+          queries: rows,
+          keys: columns,
+          rowAxis: words.axes.Tq,
+          columnAxis: words.axes.Tk,
+          name,
+        });
+        return;
+      }
+      heatmap.label = name;
+      heatmap.matrix = { shape: [matrix.rows, matrix.columns], data: matrix.data };
+      heatmap.kind = shown.scale.kind;
+      heatmap.range = [shown.scale.low, shown.scale.high];
+      heatmap.rowLabels = rows;
+      heatmap.columnLabels = columns;
+      heatmap.rowAxis = words.axes[/** @type {keyof typeof words.axes} */ (matrix.rowAxis)];
+      heatmap.columnAxis = words.axes[/** @type {keyof typeof words.axes} */ (matrix.columnAxis)];
+      heatmap.mask = shown.masked ?? null;
+      heatmap.edited = shown.edited ?? [];
+      heatmap.rowFlags = map ? lesson.rowFlags(result, matrix.head ?? 0) : null;
+      heatmap.editable = !state.drawing && !lesson.tensors[matrix.tensor].fixed;
+      heatmap.selected = state.cell && { row: state.cell[0], column: state.cell[1] };
+      heatmap.classList.toggle('drawing', state.drawing && map);
+    },
+    /** @param {Pointed} pointed */
+    light(pointed) {
+      if (!matrix) return;
+      const of = (/** @type {string} */ axis) =>
+        axis === 'Tq' ? pointed.query : axis === 'Tk' ? pointed.key : null;
+      const [row, column] = [of(matrix.rowAxis) ?? null, of(matrix.columnAxis) ?? null];
+      heatmap.highlight = row === null && column === null ? null : { row, column };
+      arcs.light(pointed);
+    },
+  };
+}
