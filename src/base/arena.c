@@ -17,14 +17,13 @@ void *attn_arena_take(attn_arena *arena, size_t bytes) {
 bool attn_checked_bytes(size_t *bytes, int32_t rank, const int32_t *shape, size_t element_bytes) {
   uint64_t product = element_bytes;
   bool empty = false;
-  bool fits = true;
   for (int32_t i = 0; i < rank; i++) {
     if (shape[i] < 0) return false;
     if (shape[i] == 0) empty = true;
     /* Below the limit, product × shape[i] < 2^29 × 2^31 fits in 64 bits. */
-    if (fits) product *= (uint64_t)shape[i];
-    if (product > ATTN_MAX_BYTES) fits = false;
+    if (shape[i] > 0) product *= (uint64_t)shape[i];
+    if (product > ATTN_MAX_BYTES) return false;
   }
   *bytes = empty ? 0 : (size_t)product;
-  return fits || empty;
+  return true;
 }

@@ -21,7 +21,8 @@ typedef struct attn_arena {
 void *attn_arena_take(attn_arena *arena, size_t bytes);
 
 /* The number of elements of a shape times element_bytes; false when a size is negative or the
- * product passes ATTN_MAX_BYTES. No step of the computation can wrap. */
+ * product of all sizes that are not 0 passes ATTN_MAX_BYTES. So the number of rows of an empty
+ * tensor is bounded too. No step of the computation can wrap. */
 bool attn_checked_bytes(size_t *bytes, int32_t rank, const int32_t *shape, size_t element_bytes);
 
 #endif

@@ -176,7 +176,7 @@ attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_s
                        shape.size[i]);
   if (!attn_checked_bytes(&bytes, shape.rank, shape.size, sizeof(attn_real))) {
     double wanted = sizeof(attn_real);
-    for (int32_t i = 0; i < shape.rank; i++) wanted *= shape.size[i];
+    for (int32_t i = 0; i < shape.rank; i++) wanted *= shape.size[i] ? shape.size[i] : 1;
     return attn_fail(tape, ATTN_TOO_BIG, "%s would need %g MiB; the limit is %d MiB", full,
                      wanted / (1 << 20), (int)(ATTN_MAX_BYTES >> 20));
   }
