@@ -62,15 +62,16 @@ static inline attn_f32x4 attn_f32x4_polynomial(attn_f32x4 x, const float *c, int
  *
  * Adding 1.5 2^23 rounds to an integer and leaves n in the low bits. ln 2 is subtracted in two
  * parts, the first of 15 bits, so that high is exact; low joins at the end among the small terms,
- * where its rounding weighs least. 2^n is applied as two factors, each a
- * normal number, so that results below 2^-126 lose bits only once; beyond the clamp the result is
- * 0 or infinity whatever x is.
+ * where its rounding weighs least. 2^n is applied as two factors, each a normal number, so that
+ * results below 2^-126 lose bits only once. From the clamps on the result is infinity or 0; at the
+ * lower one both factors are 0 themselves, because a product that underflows takes some 100 cycles
+ * and masked scores come here as -infinity.
  */
 static inline attn_f32x4 attn_exp_x4(attn_f32x4 x) {
   static const float series[] = {0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.55584ep-5f, 0x1.123f3p-7f,
                                  0x1.6ad158p-10f};
   const attn_f32x4 shifter = attn_f32x4_splat(0x1.8p23f);
-  x = attn_f32x4_max(x, attn_f32x4_splat(-105.0f));
+  x = attn_f32x4_max(x, attn_f32x4_splat(-176.0f));
   x = attn_f32x4_min(x, attn_f32x4_splat(89.0f));
 
   attn_f32x4 shifted = attn_f32x4_add(attn_f32x4_mul(x, attn_f32x4_splat(0x1.715476p+0f)), shifter);

@@ -322,7 +322,9 @@ static inline void attn_f32x4_store_some(attn_real *p, ptrdiff_t n, attn_f32x4 a
   }
   attn_real lane[4];
   attn_f32x4_store(lane, a);
-  for (ptrdiff_t i = 0; i < n; i++) p[i] = lane[i];
+  if (n > 0) p[0] = lane[0];
+  if (n > 1) p[1] = lane[1];
+  if (n > 2) p[2] = lane[2];
 }
 
 #endif
