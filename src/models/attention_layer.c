@@ -84,6 +84,7 @@ attn_tensor *attn_attention_layer(attn_tape *tape, const attn_texts *source,
   if (hiddens % attention.heads)
     return attn_fail(tape, ATTN_BAD_SHAPE, "hiddens %d is not a multiple of heads %d", hiddens,
                      attention.heads);
+  if (!ATTN_CHECK_CHOICE(tape, "position", options->position, ATTN_POSITION_LIST)) return NULL;
   const attn_tensor *keys = embed(tape, "source", source, options);
   const attn_tensor *queries = target ? embed(tape, "target", target, options) : keys;
 

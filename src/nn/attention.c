@@ -24,21 +24,13 @@ attn_attention_options attn_attention_defaults(void) {
 
 static bool is_number(float x) { return x - x == 0; }
 
-static bool check_choice(attn_tape *tape, const char *what, int32_t value, int32_t count) {
-  if (value >= 0 && value < count) return true;
-  return attn_fail(tape, ATTN_BAD_VALUE, "%s %d is unknown; it must be 0 to %d", what, value,
-                   count - 1);
-}
-
-#define COUNT_CHOICE(name, text) +1
-
 static bool check_options(attn_tape *tape, const attn_attention_options *options) {
-  if (!check_choice(tape, "score", options->score, ATTN_SCORE_LIST(COUNT_CHOICE)) ||
-      !check_choice(tape, "normalise", options->normalise, ATTN_NORMALISE_LIST(COUNT_CHOICE)) ||
-      !check_choice(tape, "causal", options->causal, ATTN_CAUSAL_LIST(COUNT_CHOICE)) ||
-      !check_choice(tape, "scale mode", options->scale_mode, ATTN_SCALE_LIST(COUNT_CHOICE)) ||
-      !check_choice(tape, "fill mode", options->fill_mode, ATTN_FILL_LIST(COUNT_CHOICE)) ||
-      !check_choice(tape, "rotary pairing", options->rotary, ATTN_PAIRING_LIST(COUNT_CHOICE)))
+  if (!ATTN_CHECK_CHOICE(tape, "score", options->score, ATTN_SCORE_LIST) ||
+      !ATTN_CHECK_CHOICE(tape, "normalise", options->normalise, ATTN_NORMALISE_LIST) ||
+      !ATTN_CHECK_CHOICE(tape, "causal", options->causal, ATTN_CAUSAL_LIST) ||
+      !ATTN_CHECK_CHOICE(tape, "scale mode", options->scale_mode, ATTN_SCALE_LIST) ||
+      !ATTN_CHECK_CHOICE(tape, "fill mode", options->fill_mode, ATTN_FILL_LIST) ||
+      !ATTN_CHECK_CHOICE(tape, "rotary pairing", options->rotary, ATTN_PAIRING_LIST))
     return false;
   if (!(options->temperature > 0) || !is_number(options->temperature))
     return attn_fail(tape, ATTN_BAD_VALUE, "temperature %g must be a number above 0",

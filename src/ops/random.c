@@ -42,6 +42,7 @@ attn_tensor *attn_random(attn_tape *tape, const char *name, int32_t rank, const 
   if (rank < 0 || rank > ATTN_MAX_RANK)
     return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d axes; at most %d are possible", name, rank,
                      ATTN_MAX_RANK);
+  if (!ATTN_CHECK_CHOICE(tape, "distribution", distribution, ATTN_DISTRIBUTION_LIST)) return NULL;
   if (distribution == ATTN_DISTRIBUTION_XAVIER && rank != 2)
     return attn_fail(tape, ATTN_BAD_SHAPE, "a Xavier tensor is [out, in]; %s has %d axes", name,
                      rank);

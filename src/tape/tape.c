@@ -69,6 +69,12 @@ void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...) {
   return NULL;
 }
 
+bool attn_check_choice(attn_tape *tape, const char *what, int32_t value, int32_t count) {
+  if (value >= 0 && value < count) return true;
+  return attn_fail(tape, ATTN_BAD_VALUE, "%s %d is unknown; it must be 0 to %d", what, value,
+                   count - 1);
+}
+
 static void *take(attn_tape *tape, size_t bytes) {
   void *memory = attn_arena_take(&tape->arena, bytes);
   if (!memory)
@@ -156,11 +162,12 @@ static const char *full_name(attn_tape *tape, const char *name) {
   return full;
 }
 
-attn_random_key attn_name_key(const attn_tape *tape, uint32_t seed, const char *name) {
-  char full[2 * SCOPE_CAPACITY];
-  attn_text text = attn_text_in(full, sizeof full);
-  attn_text_add(&text, "%s%s", tape->scope, name);
-  return attn_random_key_from(seed, full, text.length);
+attn_random_key attn_name_key(attn_tape *tape, uint32_t seed, const char *name) {
+  const attn_mark mark = attn_scratch_mark(tape);
+  const char *full = full_name(tape, name);
+  if (!full) return (attn_random_key){{0, 0}};
+  attn_scratch_release(tape, mark);
+  return attn_random_key_from(seed, full, attn_text_length(full));
 }
 
 attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_shape shape,

@@ -40,8 +40,14 @@ attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor);
 /* Notes the first failure and returns NULL. The message format is that of attn_text_add. */
 void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...);
 
-/* The random stream of the tensor that would be pushed under `name` now. */
-attn_random_key attn_name_key(const attn_tape *tape, uint32_t seed, const char *name);
+/* Fails unless value is one of the choices of a list in attn.h. */
+bool attn_check_choice(attn_tape *tape, const char *what, int32_t value, int32_t count);
+#define ATTN_COUNT_CHOICE(name, text) +1
+#define ATTN_CHECK_CHOICE(tape, what, value, list) \
+  attn_check_choice(tape, what, value, list(ATTN_COUNT_CHOICE))
+
+/* The random stream of the tensor that would be pushed under `name` now; takes scratch memory. */
+attn_random_key attn_name_key(attn_tape *tape, uint32_t seed, const char *name);
 
 /* Whether the tape is in order and the tensors an operation needs are there. */
 bool attn_ready(const attn_tape *tape, int count, const attn_tensor *const *needed);
