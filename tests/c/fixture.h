@@ -14,7 +14,7 @@
 
 enum { BLOCK_BYTES = 48 << 20 };
 
-static uint8_t block[BLOCK_BYTES];
+static _Alignas(32) uint8_t block[BLOCK_BYTES];
 static attn_tape *tape;
 static uint32_t random_state;
 
