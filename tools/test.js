@@ -15,7 +15,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
@@ -122,14 +122,15 @@ async function runFiles(folder, concurrency) {
     const match = message.match(/^(pass|fail|cancelled|skipped|todo) (\d+)$/);
     if (match) totals[match[1]] = Number(match[2]);
   });
+  const place = (/** @type {string} */ name, file = folder) =>
+    `${relative('', file.replace('file://', ''))}: ${name}`;
   tests.on('test:fail', ({ name, file, details }) => {
     const error = /** @type {any} */ (details.error);
-    if (error?.failureType === 'subtestsFailed') return;
-    notes.push(`FAILED   ${file ?? folder}: ${name}`);
+    if (error?.failureType !== 'subtestsFailed') notes.push(`FAILED   ${place(name, file)}`);
   });
   tests.on('test:pass', ({ name, file, skip, todo }) => {
     const reason = skip ?? todo;
-    if (reason !== undefined) notes.push(`SKIPPED  ${file ?? folder}: ${name}: ${reason}`);
+    if (reason !== undefined) notes.push(`SKIPPED  ${place(name, file)}: ${reason}`);
   });
   const report = tests.pipe(new spec());
   report.pipe(process.stdout);

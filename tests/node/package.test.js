@@ -27,6 +27,19 @@ console.log(JSON.stringify(weights.shape), Array.from(weights.data, (w) => w.toF
 `;
 const PRINTS = '[1,1,3] 0.268941 0.731059 0.000000\n';
 
+/**
+ * What a program prints; when it fails, the end of its complaint, since a bundle is one long line.
+ * @param {string} cwd
+ * @param {string[]} args
+ */
+async function node(cwd, ...args) {
+  try {
+    return (await run(process.execPath, args, { cwd })).stdout;
+  } catch (error) {
+    throw new Error(`node ${args.join(' ')}: ${/** @type {any} */ (error).stderr.slice(-1000)}`);
+  }
+}
+
 describe('package', () => {
   /** @type {string} */
   let folder;
@@ -83,17 +96,12 @@ describe('package', () => {
   });
 
   test('runs under Node', async () => {
-    const { stdout } = await run(process.execPath, ['program.js'], { cwd: folder });
-    assert.equal(stdout, PRINTS);
+    assert.equal(await node(folder, 'program.js'), PRINTS);
   });
 
   test('gives the path of its core', async () => {
-    const resolved = await run(
-      process.execPath,
-      ['-p', 'require.resolve("attention-playground/core.wasm")'],
-      { cwd: folder },
-    );
-    const bytes = await readFile(resolved.stdout.trim());
+    const path = await node(folder, '-p', 'require.resolve("attention-playground/core.wasm")');
+    const bytes = await readFile(path.trim());
     assert.deepEqual([...bytes.subarray(0, 4)], [0, 0x61, 0x73, 0x6d]);
   });
 
@@ -109,8 +117,7 @@ describe('package', () => {
       logLevel: 'silent',
     });
     assert.deepEqual(warnings, []);
-    const { stdout } = await run(process.execPath, [outfile], { cwd: tmpdir() });
-    assert.equal(stdout, PRINTS);
+    assert.equal(await node(tmpdir(), outfile), PRINTS);
   });
 
   test('runs when bundled by Vite', async () => {
@@ -124,10 +131,7 @@ describe('package', () => {
         lib: { entry: 'program.js', formats: ['es'], fileName: () => 'program.mjs' },
       },
     });
-    const { stdout } = await run(process.execPath, [join(folder, 'vite/program.mjs')], {
-      cwd: tmpdir(),
-    });
-    assert.equal(stdout, PRINTS);
+    assert.equal(await node(tmpdir(), join(folder, 'vite/program.mjs')), PRINTS);
   });
 
   test('registers its elements from the module', async () => {
