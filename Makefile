@@ -112,7 +112,8 @@ CC_clang := clang -O2
 CC_asan := clang -O1 -g $(SANITIZE)
 CC_fuzz := clang -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 CC_simd := $(EMCC) $(WASM_C_FLAGS) -msimd128
-CC_scalar := $(EMCC) $(WASM_C_FLAGS)
+# The fallback: -O2 makes it smaller than -O3 does.
+CC_scalar := $(EMCC) -O2 -fno-unroll-loops
 
 # An object depends on the Makefile for its flags, an archive on the list of sources, so that a
 # removed file leaves it.

@@ -1,12 +1,13 @@
 // Builds what the wasm files and the sources in wasm/ and web/ make together.
 //
-//   build/binaries.js       both wasm files as base64: `simd`, `scalar`
+//   build/binaries.js       both wasm files, deflated, as base64: `simd`, `scalar`
 //   build/colour-tables.js  `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
 //   build/formulas.js       `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
-//   build/worker-source.js  the worker with all that it imports, as one string
+//   build/worker-main.js    `workerMain`: the worker with all that it imports, as one function
 //   dist/attention.js             the library, an ES module
 //   dist/element.js               the elements, an ES module
 //   dist/attention-playground.js  the elements, one classic script for any page
+//   dist/worker.js                the worker, for pages that allow none from a blob
 //   dist/*.html, *.css            the pages
 //   dist/types/                   declarations
 //
@@ -15,7 +16,7 @@
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as chromatic from 'd3-scale-chromatic';
 import * as esbuild from 'esbuild';
 import formulas from '../web/lessons/formulas.js';
@@ -41,11 +42,11 @@ function writeModule(name, values, type) {
 }
 
 async function writeBinaries() {
-  const base64 = async (/** @type {string} */ file) =>
-    (await readFile(at(file))).toString('base64');
+  const packed = async (/** @type {string} */ file) =>
+    deflateRawSync(await readFile(at(file)), { level: 9 }).toString('base64');
   await writeModule('binaries.js', {
-    simd: await base64('dist/attention.wasm'),
-    scalar: await base64('dist/attention-scalar.wasm'),
+    simd: await packed('dist/attention.wasm'),
+    scalar: await packed('dist/attention-scalar.wasm'),
   });
 }
 
@@ -88,10 +89,13 @@ async function writeWorker() {
     ...common,
     entryPoints: ['wasm/worker.js'],
     format: 'iife',
+    globalName: 'worker',
     minify: true,
     write: false,
   });
-  await writeModule('worker-source.js', { source: outputFiles[0].text });
+  const main = `function workerMain(port) {\n${outputFiles[0].text}worker.serve(port);\n}\n`;
+  await writeFile(at('build/worker-main.js'), `// @ts-nocheck\nexport ${main}`);
+  await writeFile(at('dist/worker.js'), `${main}workerMain(self);\n`);
 }
 
 async function writeBundles() {

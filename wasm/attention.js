@@ -2,24 +2,15 @@
  * The library's door: createEngine() with both binaries inside, so that nothing is fetched.
  */
 
-import * as binaries from '../build/binaries.js';
 import { load } from './engine.js';
 import { AttentionError } from './error.js';
 import { startEngine, startTwin } from './functions.js';
 import { checkNames } from './options.js';
+import { twins } from './twins.js';
 
 export { Engine, maskFromTorch } from './functions.js';
 export { AttentionLayer } from './models.js';
 export { AttentionError };
-
-/** @param {string} base64 */
-const decode = (base64) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-
-/** Both binaries, for an engine elsewhere. */
-export const binaryBytes = () => ({
-  simd: decode(binaries.simd),
-  scalar: decode(binaries.scalar),
-});
 
 /**
  * Compiles the core, tests that it gives the known answer and returns an engine.
@@ -38,7 +29,7 @@ export async function createEngine(options = {}) {
       option: 'simd',
     });
   }
-  if (wasm === undefined) return startTwin(binaryBytes(), simd);
+  if (wasm === undefined) return startTwin(twins, simd);
   const isAddress = typeof wasm === 'string' || wasm instanceof URL;
   const bytes = /** @type {BufferSource} */ (isAddress ? await load(wasm) : wasm);
   return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes', simd !== 'off');

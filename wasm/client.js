@@ -2,40 +2,38 @@
  * The core off the page's thread. A worker made of inlined source comes first; where the page forbids it,
  * a worker from a URL; where that fails too, the page's own thread. The caller sees the same promises.
  *
- * A worker that dies or hangs rejects what is pending with WORKER_DIED; a new one is started at once.
+ * A worker that dies or hangs rejects what is pending with WORKER_DIED; the next request starts a new one.
  */
 
-import { source as workerSource } from '../build/worker-source.js';
-import { binaryBytes, createEngine } from './attention.js';
+import { workerMain } from '../build/worker-main.js';
 import { AttentionError } from './error.js';
-import { createEvaluator } from './evaluate.js';
+import { twins } from './twins.js';
 
 /** @typedef {import('./evaluate.js').Request} Request */
 /** @typedef {import('./evaluate.js').Answer} Answer */
 /** @typedef {'blob-worker' | 'url-worker' | 'main'} Mode */
 /** @typedef {{ evaluate(request: Request): Promise<Answer>, close(reason?: string): void }} Backend */
+/** @typedef {{ port: Worker | MessagePort, close(): void }} Endpoint */
+/** @typedef {{ resolve(answer: Answer): void, reject(error: Error): void,
+ *   timer: ReturnType<typeof setTimeout> }} Pending */
 
-/** A worker that has not said a word for so long is taken for dead, in milliseconds. */
-const START_TIMEOUT = 10_000;
-const ANSWER_TIMEOUT = 10_000;
+/** A core that has not said a word for so long is taken for dead, in milliseconds. */
+const TIMEOUT = 10_000;
 
 /**
- * @param {string | URL} url
+ * @param {Endpoint} endpoint
  * @param {(reason: string) => void} onDeath  after it had started
  * @returns {Promise<Backend>}  rejects when it does not start
  */
-function startWorker(url, onDeath) {
-  const worker = new Worker(url);
-  /** @type {Map<number, { resolve: (answer: Answer) => void, reject: (error: Error) => void,
-   *   timer: ReturnType<typeof setTimeout> }>} */
+async function connect({ port, close: closeEndpoint }, onDeath) {
+  /** @type {Map<number, Pending>} */
   const pending = new Map();
   let lastId = 0;
-  let closed = false;
+  let state = 'starting';
 
-  /** @param {string} reason */
   const close = (reason = 'it was closed') => {
-    closed = true;
-    worker.terminate();
+    state = 'closed';
+    closeEndpoint();
     for (const { reject, timer } of pending.values()) {
       clearTimeout(timer);
       reject(new AttentionError('WORKER_DIED', `The worker stopped: ${reason}`));
@@ -44,71 +42,73 @@ function startWorker(url, onDeath) {
   };
   /** @param {string} reason */
   const die = (reason) => {
-    if (closed) return;
-    close(reason);
-    onDeath(reason);
+    const running = state === 'running';
+    if (state !== 'closed') close(reason);
+    if (running) onDeath(reason);
   };
-
-  /** @param {Request} request */
-  const evaluate = (request) =>
+  /** @param {object} message @param {number} id @param {Transferable[]} transfer */
+  const ask = (message, id, transfer) =>
     new Promise((resolve, reject) => {
-      const id = ++lastId;
-      const timer = setTimeout(
-        () => die(`no answer in ${ANSWER_TIMEOUT / 1000} s`),
-        ANSWER_TIMEOUT,
-      );
+      const timer = setTimeout(() => die(`no answer in ${TIMEOUT / 1000} s`), TIMEOUT);
       pending.set(id, { resolve, reject, timer });
-      worker.postMessage({ id, request });
+      port.postMessage(message, transfer);
     });
 
-  return new Promise((resolve, reject) => {
-    /** @param {string} reason */
-    const fail = (reason) => {
-      clearTimeout(timer);
-      if (closed) return;
-      close(reason);
-      reject(new AttentionError('WORKER_DIED', `The worker did not start: ${reason}`));
-    };
-    const timer = setTimeout(() => fail(`silent for ${START_TIMEOUT / 1000} s`), START_TIMEOUT);
-    worker.onerror = (event) => {
+  port.onmessage = ({ data: { id = 0, answer, error } }) => {
+    const waiting = pending.get(id);
+    if (!waiting) return;
+    pending.delete(id);
+    clearTimeout(waiting.timer);
+    if (error) waiting.reject(new AttentionError(error.code, error.message, error));
+    else waiting.resolve(answer);
+  };
+  if ('onerror' in port) {
+    port.onerror = (event) => {
       event.preventDefault();
-      fail(event.message || 'it could not be loaded');
+      die(event.message || 'it could not be loaded');
     };
-    worker.onmessage = ({ data }) => {
-      if (!data.ready) return fail(data.error?.message ?? 'an unknown answer');
-      clearTimeout(timer);
-      worker.onerror = (event) => {
-        event.preventDefault();
-        die(event.message || 'an error');
-      };
-      worker.onmessage = ({ data: { id, answer, error } }) => {
-        const waiting = pending.get(id);
-        if (!waiting) return;
-        pending.delete(id);
-        clearTimeout(waiting.timer);
-        if (answer) waiting.resolve(answer);
-        else waiting.reject(new AttentionError(error.code, error.message, error));
-      };
-      resolve(/** @type {Backend} */ ({ evaluate, close }));
-    };
-    worker.postMessage({ binaries: binaryBytes() });
-  });
-}
-
-/** @returns {Promise<Backend>} */
-async function startHere() {
-  const evaluate = createEvaluator(await createEngine());
-  return { evaluate: async (request) => evaluate(request), close() {} };
-}
-
-/** @param {(reason: string) => void} onDeath */
-async function startBlobWorker(onDeath) {
-  const url = URL.createObjectURL(new Blob([workerSource], { type: 'text/javascript' }));
-  try {
-    return await startWorker(url, onDeath);
-  } finally {
-    URL.revokeObjectURL(url);
   }
+
+  const binaries = { simd: await twins.simd(), scalar: await twins.scalar() };
+  await ask({ binaries }, 0, Object.values(binaries)).catch((error) => {
+    if (state !== 'closed') close();
+    throw error;
+  });
+  state = 'running';
+  return {
+    evaluate(request) {
+      lastId += 1;
+      return ask({ id: lastId, request }, lastId, []);
+    },
+    close,
+  };
+}
+
+/**
+ * @param {string | URL} url
+ * @returns {Endpoint}
+ */
+function openWorker(url) {
+  const worker = new Worker(url);
+  return { port: worker, close: () => worker.terminate() };
+}
+
+function openBlobWorker() {
+  const source = new Blob([`(${workerMain})(self)`], { type: 'text/javascript' });
+  const url = URL.createObjectURL(source);
+  const endpoint = openWorker(url);
+  const close = () => {
+    endpoint.close();
+    URL.revokeObjectURL(url);
+  };
+  return { port: endpoint.port, close };
+}
+
+/** @returns {Endpoint} */
+function openHere() {
+  const { port1, port2 } = new MessageChannel();
+  workerMain(port2);
+  return { port: port1, close: () => port1.close() };
 }
 
 /** @typedef {object} Client
@@ -134,13 +134,14 @@ export function createClient({ workerUrl, modes = ['blob-worker', 'url-worker', 
     backend = undefined;
     client.onRestart?.(reason);
   };
-  const starters = {
-    'blob-worker': () => startBlobWorker(onDeath),
-    'url-worker': () =>
-      workerUrl
-        ? startWorker(workerUrl, onDeath)
-        : Promise.reject(new AttentionError('WORKER_DIED', 'No worker address is known')),
-    main: startHere,
+  /** @type {Record<Mode, () => Endpoint>} */
+  const openers = {
+    'blob-worker': openBlobWorker,
+    'url-worker': () => {
+      if (workerUrl) return openWorker(workerUrl);
+      throw new AttentionError('WORKER_DIED', 'No address of a worker is known');
+    },
+    main: openHere,
   };
 
   const start = async () => {
@@ -148,7 +149,7 @@ export function createClient({ workerUrl, modes = ['blob-worker', 'url-worker', 
     let failure;
     for (const mode of modes) {
       try {
-        const started = await starters[mode]();
+        const started = await connect(openers[mode](), onDeath);
         client.mode = mode;
         return started;
       } catch (error) {

@@ -102,7 +102,7 @@ export async function load(address) {
  * @param {unknown} override
  * @returns {Override}
  */
-function checkOverride(override) {
+export function checkOverride(override) {
   const { name, at, value, ...rest } = /** @type {any} */ (override ?? {});
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) {

@@ -81,19 +81,19 @@ export async function startEngine(bytes, from, simd) {
 
 /**
  * The SIMD twin, or where it is absent or wrong the scalar one; both give the same bits.
- * @param {{ simd: BufferSource, scalar: BufferSource }} binaries
+ * @param {{ simd: () => Promise<BufferSource>, scalar: () => Promise<BufferSource> }} twins
  * @param {'auto' | 'on' | 'off'} simd
  * @returns {Promise<Engine>}
  */
-export async function startTwin(binaries, simd) {
+export async function startTwin(twins, simd) {
   if (simd === 'on' || (simd === 'auto' && simdSupported())) {
     try {
-      return await startEngine(binaries.simd, 'the SIMD core', true);
+      return await startEngine(await twins.simd(), 'the SIMD core', true);
     } catch (error) {
       if (simd === 'on') throw error;
     }
   }
-  return startEngine(binaries.scalar, 'the scalar core', false);
+  return startEngine(await twins.scalar(), 'the scalar core', false);
 }
 
 export class Engine {

@@ -2,6 +2,7 @@
  * Models: named tensors, overrides, forward. Each has a WebAssembly instance of its own.
  */
 
+import { checkOverride } from './engine.js';
 import { AttentionError } from './error.js';
 import {
   ATTENTION_OPTIONS,
@@ -50,8 +51,8 @@ class Model {
    * @param {string} name  of a tensor
    * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
    */
-  override(name, { at, value }) {
-    this.#overrides.push({ name, at: [...at], value });
+  override(name, { at, value, ...rest }) {
+    this.#overrides.push(checkOverride({ ...rest, name, at, value }));
   }
 
   clearOverrides() {

@@ -51,7 +51,7 @@ export function checkNames(what, options, known) {
   if (options === null || typeof options !== 'object' || Array.isArray(options)) {
     throw new AttentionError(
       'BAD_VALUE',
-      `${what} takes its options as an object; ${JSON.stringify(options)} is none`,
+      `${what} takes an object with ${known.join(', ')}; ${JSON.stringify(options)} is none`,
     );
   }
   for (const name of Object.keys(options)) {

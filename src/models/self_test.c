@@ -1,15 +1,18 @@
-/* The known answer: every function once on fixed inputs, all result bits in one hash (FNV-1a).
+/* The known answer: every function once on fixed inputs, all result bits in one hash (FNV-1a over words).
  *
  * Run at load it tells whether this build, on this machine, computes what every other one does. */
 #include "ops/ops.h"
 
+static uint32_t word_of(const attn_real *number) {
+  const uint8_t *byte = (const uint8_t *)number;
+  return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
+}
+
 static uint32_t hash_tape(uint32_t hash, const attn_tape *tape) {
-  for (const attn_tensor *tensor = attn_tape_first(tape); tensor; tensor = tensor->next) {
-    const uint8_t *bytes = (const uint8_t *)tensor->data;
-    const ptrdiff_t count = attn_length(tensor) * (ptrdiff_t)sizeof(attn_real);
-    for (ptrdiff_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 16777619u;
-  }
-  return (hash ^ (uint8_t)attn_tape_status(tape)) * 16777619u;
+  for (const attn_tensor *tensor = attn_tape_first(tape); tensor; tensor = tensor->next)
+    for (ptrdiff_t i = 0; i < attn_length(tensor); i++)
+      hash = (hash ^ word_of(tensor->data + i)) * 16777619u;
+  return (hash ^ (uint32_t)attn_tape_status(tape)) * 16777619u;
 }
 
 static attn_tensor *numbers(attn_tape *tape, const char *name, attn_shape shape) {
