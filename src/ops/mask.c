@@ -166,8 +166,9 @@ void attn_mask_fill(attn_real *out, const attn_real *scores, const attn_real *re
 attn_tensor *attn_apply_mask(attn_tape *tape, const attn_tensor *scores, const attn_mask *mask) {
   if (!ATTN_READY(tape, scores)) return NULL;
   const attn_attention_options *options = mask->options;
-  attn_tensor *reasons = attn_push(tape, "mask", "mask", attn_shape_of(scores),
-                                   ATTN_INPUTS(options->valid_lengths, options->mask));
+  attn_tensor *reasons =
+      attn_push(tape, "mask", "mask", attn_shape_of(scores),
+                ATTN_INPUTS(options->valid_lengths, options->mask, options->bias));
   if (!reasons) return NULL;
   const int32_t keys = mask->keys;
   attn_real *row = reasons->data;
