@@ -1,42 +1,23 @@
+/* Each function reduces its argument to a short interval around 0 and takes a polynomial there,
+ * fitted for the smallest largest relative error; the coefficients were rounded to float one after
+ * the other, lowest first, the rest fitted anew each time. */
 #include "math/functions.h"
 
 #ifdef ATTN_DOUBLE
 
 /* The one place where libm enters: the double build of the tests. */
-attn_real attn_exp(attn_real x) {
-  return __builtin_exp(x);
-}
-attn_real attn_log(attn_real x) {
-  return __builtin_log(x);
-}
-attn_real attn_tanh(attn_real x) {
-  return __builtin_tanh(x);
-}
-attn_real attn_sigmoid(attn_real x) {
-  return 1 / (1 + __builtin_exp(-x));
-}
-attn_real attn_erf(attn_real x) {
-  return __builtin_erf(x);
-}
-attn_real attn_sin(attn_real x) {
-  return __builtin_sin(x);
-}
-attn_real attn_cos(attn_real x) {
-  return __builtin_cos(x);
-}
+attn_real attn_exp(attn_real x) { return __builtin_exp(x); }
+attn_real attn_log(attn_real x) { return __builtin_log(x); }
+attn_real attn_tanh(attn_real x) { return __builtin_tanh(x); }
+attn_real attn_sigmoid(attn_real x) { return 1 / (1 + __builtin_exp(-x)); }
+attn_real attn_erf(attn_real x) { return __builtin_erf(x); }
+attn_real attn_sin(attn_real x) { return __builtin_sin(x); }
+attn_real attn_cos(attn_real x) { return __builtin_cos(x); }
 
-attn_f32x4 attn_log_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_log, x);
-}
-attn_f32x4 attn_tanh_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_tanh, x);
-}
-attn_f32x4 attn_sigmoid_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_sigmoid, x);
-}
-attn_f32x4 attn_erf_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_erf, x);
-}
+attn_f32x4 attn_log_x4(attn_f32x4 x) { return attn_f32x4_map(attn_log, x); }
+attn_f32x4 attn_tanh_x4(attn_f32x4 x) { return attn_f32x4_map(attn_tanh, x); }
+attn_f32x4 attn_sigmoid_x4(attn_f32x4 x) { return attn_f32x4_map(attn_sigmoid, x); }
+attn_f32x4 attn_erf_x4(attn_f32x4 x) { return attn_f32x4_map(attn_erf, x); }
 
 #else
 
@@ -46,10 +27,8 @@ static attn_f32x4 with_sign(attn_f32x4 size, attn_f32x4 x) {
   return attn_i32x4_as_f32x4(attn_i32x4_or(attn_f32x4_bits(size), sign));
 }
 
-/*
- * log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and sqrt(1/2) <= 1 + f < sqrt(2), so that e is
- * 0 around 1, where the result is small. log(1 + f) = f - f^2 / 2 + f^3 p(f).
- */
+/* log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and sqrt(1/2) <= 1 + f < sqrt(2), so that e is
+ * 0 around 1, where the result is small. log(1 + f) = f - f^2 / 2 + f^3 p(f). */
 attn_f32x4 attn_log_x4(attn_f32x4 x) {
   static const float series[] = {0x1.555548p-2f,  -0x1.000072p-2f, 0x1.99a544p-3f,
                                  -0x1.552e42p-3f, 0x1.23025p-3f,   -0x1.0110d6p-3f,
@@ -97,10 +76,8 @@ attn_f32x4 attn_tanh_x4(attn_f32x4 x) {
   return with_sign(attn_f32x4_select(is_near, near, far), x);
 }
 
-/*
- * With z = exp(-|x|), which cannot overflow, and q = z / (1 + z): 1 / (1 + z) for x >= 0, else q.
- * Below -1 it is z - z q instead, where the rounding of 1 + z weighs less.
- */
+/* With z = exp(-|x|), which cannot overflow, and q = z / (1 + z): 1 / (1 + z) for x >= 0, else q.
+ * Below -1 it is z - z q instead, where the rounding of 1 + z weighs less. */
 attn_f32x4 attn_sigmoid_x4(attn_f32x4 x) {
   const attn_f32x4 one = attn_f32x4_splat(1.0f);
   attn_f32x4 z = attn_exp_x4(attn_f32x4_neg(attn_f32x4_abs(x)));
@@ -132,29 +109,19 @@ attn_f32x4 attn_erf_x4(attn_f32x4 x) {
   return with_sign(attn_f32x4_select(attn_f32x4_lt(size, one), near, far), x);
 }
 
-attn_real attn_exp(attn_real x) {
-  return attn_f32x4_first(attn_exp_x4(attn_f32x4_splat(x)));
-}
-attn_real attn_log(attn_real x) {
-  return attn_f32x4_first(attn_log_x4(attn_f32x4_splat(x)));
-}
-attn_real attn_tanh(attn_real x) {
-  return attn_f32x4_first(attn_tanh_x4(attn_f32x4_splat(x)));
-}
+attn_real attn_exp(attn_real x) { return attn_f32x4_first(attn_exp_x4(attn_f32x4_splat(x))); }
+attn_real attn_log(attn_real x) { return attn_f32x4_first(attn_log_x4(attn_f32x4_splat(x))); }
+attn_real attn_tanh(attn_real x) { return attn_f32x4_first(attn_tanh_x4(attn_f32x4_splat(x))); }
 attn_real attn_sigmoid(attn_real x) {
   return attn_f32x4_first(attn_sigmoid_x4(attn_f32x4_splat(x)));
 }
-attn_real attn_erf(attn_real x) {
-  return attn_f32x4_first(attn_erf_x4(attn_f32x4_splat(x)));
-}
+attn_real attn_erf(attn_real x) { return attn_f32x4_first(attn_erf_x4(attn_f32x4_splat(x))); }
 
-/*
- * A quarter turn is pi/2: x = (quarters + fraction) pi/2 with |fraction| <= 1/2. Only quarters
+/* A quarter turn is pi/2: x = (quarters + fraction) pi/2 with |fraction| <= 1/2. Only quarters
  * modulo 4 matters, so of 2/pi = 0.1010001011111... in binary only a window of 96 bits takes part:
  * with x = m 2^e, m of 24 bits, those above weigh a multiple of 4 quarters, those below less than
  * 2^-66 of one. The product is an integer, so every float reduces alike, however large.
- * The angle and its polynomial are in double, which leaves only the last rounding to float.
- */
+ * The angle and its polynomial are in double, which leaves only the last rounding to float. */
 typedef struct {
   uint32_t quarters;
   double angle; /* |angle| <= pi/4, radians */
@@ -219,18 +186,10 @@ static float sine(float x, uint32_t quarters) {
   return (float)(quarters & 2 ? -value : value);
 }
 
-attn_real attn_sin(attn_real x) {
-  return sine(x, 0);
-}
-attn_real attn_cos(attn_real x) {
-  return sine(x, 1);
-}
+attn_real attn_sin(attn_real x) { return sine(x, 0); }
+attn_real attn_cos(attn_real x) { return sine(x, 1); }
 
 #endif
 
-attn_f32x4 attn_sin_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_sin, x);
-}
-attn_f32x4 attn_cos_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_cos, x);
-}
+attn_f32x4 attn_sin_x4(attn_f32x4 x) { return attn_f32x4_map(attn_sin, x); }
+attn_f32x4 attn_cos_x4(attn_f32x4 x) { return attn_f32x4_map(attn_cos, x); }

@@ -1,5 +1,4 @@
-/*
- * exp, log, tanh, sigmoid, erf, sin and cos without libm: at most 2 units in the last place from
+/* exp, log, tanh, sigmoid, erf, sin and cos without libm: at most 2 units in the last place from
  * the true value over the whole range, and the same bits in every build. They use only + - * / and
  * integer operations, never a fused multiply-add.
  *
@@ -9,8 +8,7 @@
  * Underflow is gradual, overflow gives infinity, NaN gives NaN. Outside its domain a function gives
  * NaN: log below 0, sin and cos of an infinity.
  *
- * ATTN_DOUBLE is for tests only: there, and only there, the compiler's libm answers.
- */
+ * ATTN_DOUBLE is for tests only: there, and only there, the compiler's libm answers. */
 #ifndef ATTN_MATH_FUNCTIONS_H
 #define ATTN_MATH_FUNCTIONS_H
 
@@ -41,9 +39,7 @@ static inline attn_f32x4 attn_f32x4_map(attn_real (*function)(attn_real), attn_f
 
 #ifdef ATTN_DOUBLE
 
-static inline attn_f32x4 attn_exp_x4(attn_f32x4 x) {
-  return attn_f32x4_map(attn_exp, x);
-}
+static inline attn_f32x4 attn_exp_x4(attn_f32x4 x) { return attn_f32x4_map(attn_exp, x); }
 
 #else
 
@@ -57,16 +53,14 @@ static inline attn_f32x4 attn_f32x4_polynomial(attn_f32x4 x, const float *c, int
   return sum;
 }
 
-/*
- * exp(x) = 2^n exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2.
+/* exp(x) = 2^n exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2.
  *
  * Adding 1.5 2^23 rounds to an integer and leaves n in the low bits. ln 2 is subtracted in two
  * parts, the first of 15 bits, so that high is exact; low joins at the end among the small terms,
  * where its rounding weighs least. 2^n is applied as two factors, each a normal number, so that
  * results below 2^-126 lose bits only once. From the clamps on the result is infinity or 0; at the
  * lower one both factors are 0 themselves, because a product that underflows takes some 100 cycles
- * and masked scores come here as -infinity.
- */
+ * and masked scores come here as -infinity. */
 static inline attn_f32x4 attn_exp_x4(attn_f32x4 x) {
   static const float series[] = {0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.55584ep-5f, 0x1.123f3p-7f,
                                  0x1.6ad158p-10f};

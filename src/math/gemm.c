@@ -1,12 +1,10 @@
+/* C is cut into tiles of 4 rows and 8 columns, K into blocks. For each block and each 8 columns,
+ * that part of B is packed into a panel [K, 8], which stays in the first cache while A streams
+ * past. */
 #include "math/gemm.h"
 
 #include "math/simd.h"
 
-/*
- * C is cut into tiles of 4 rows and 8 columns, K into blocks. For each block and each 8 columns,
- * that part of B is packed into a panel [K, 8], which stays in the first cache while A streams
- * past.
- */
 enum {
   TILE_ROWS = 4, /* 8 sums, 2 cells of B and 1 of A: what V8 keeps in registers. 5 rows spill. */
   TILE_COLUMNS = 8,
@@ -114,9 +112,7 @@ static void merge(attn_real *c, ptrdiff_t c_row, const attn_real *tile, int rows
   }
 }
 
-static int smaller(int a, int b) {
-  return a < b ? a : b;
-}
+static int smaller(int a, int b) { return a < b ? a : b; }
 
 void attn_gemm(attn_real *c, ptrdiff_t c_stride, const attn_real *a, ptrdiff_t a_row,
                ptrdiff_t a_col, const attn_real *b, ptrdiff_t b_row, ptrdiff_t b_col, int M, int N,

@@ -1,5 +1,4 @@
-/*
- * C = A B, or C += A B: the one matrix product.
+/* C = A B, or C += A B: the one matrix product.
  *
  *   c[i, j] = (accumulate ? c[i, j] : 0) + sum over k of a[i, k] b[k, j]
  *   C: [M, N], A: [M, K], B: [K, N]
@@ -8,8 +7,7 @@
  * operand is only another pair of strides. C overlaps neither A nor B.
  *
  * Each cell is summed over k in order, from 0, in blocks of ATTN_GEMM_BLOCK; blocks are added to C
- * in order. The shape and the strides change nothing in that order, so neither do they in a bit.
- */
+ * in order. The shape and the strides change nothing in that order, so neither do they in a bit. */
 #ifndef ATTN_MATH_GEMM_H
 #define ATTN_MATH_GEMM_H
 

@@ -1,3 +1,5 @@
+/* Four cells at a time; behind the end of a row the lanes take the number that changes nothing: 0
+ * in a sum, -infinity in a maximum or a softmax, the mean in a variance. */
 #include "math/rows.h"
 
 #include "math/functions.h"

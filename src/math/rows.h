@@ -1,9 +1,7 @@
-/*
- * Kernels over one row of n numbers.
+/* Kernels over one row of n numbers.
  *
  * Sums have one order in every build: lane j of four adds up elements j, j + 4, j + 8, ... from 0,
- * then the lanes are added as (0 + 2) + (1 + 3).
- */
+ * then the lanes are added as (0 + 2) + (1 + 3). */
 #ifndef ATTN_MATH_ROWS_H
 #define ATTN_MATH_ROWS_H
 
@@ -22,17 +20,13 @@ attn_real attn_row_sum(const attn_real *in, ptrdiff_t n);
 /* The sum of a[i] b[i], both [n]. */
 attn_real attn_row_dot(const attn_real *a, const attn_real *b, ptrdiff_t n);
 
-/*
- * out[i] = exp(in[i] - max) / sum of all exp(in[j] - max), both [n]; out may be in.
+/* out[i] = exp(in[i] - max) / sum of all exp(in[j] - max), both [n]; out may be in.
  * A cell of -inf is not allowed and gets exactly 0. Returns flags: with no cell allowed out is all
- * 0 (ATTN_ROW_EMPTY); with a NaN or +inf anywhere it is all NaN (ATTN_ROW_NOT_FINITE).
- */
+ * 0 (ATTN_ROW_EMPTY); with a NaN or +inf anywhere it is all NaN (ATTN_ROW_NOT_FINITE). */
 unsigned attn_row_softmax(attn_real *out, const attn_real *in, ptrdiff_t n);
 
-/*
- * out[i] = (in[i] - mean) / sqrt(variance + eps) * weight[i] + bias[i], all [n], n > 0; out may be
- * in. The variance is the biased one: squares are divided by n. weight and bias may be NULL.
- */
+/* out[i] = (in[i] - mean) / sqrt(variance + eps) * weight[i] + bias[i], all [n], n > 0; out may be
+ * in. The variance is the biased one: squares are divided by n. weight and bias may be NULL. */
 attn_moments attn_row_layer_norm(attn_real *out, const attn_real *in, const attn_real *weight,
                                  const attn_real *bias, attn_real eps, ptrdiff_t n);
 

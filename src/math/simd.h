@@ -1,5 +1,4 @@
-/*
- * Four numbers at a time, the same bits everywhere.
+/* Four numbers at a time, the same bits everywhere.
  *
  * attn_f32x4 is one wasm_simd128 register where the compiler has them, and four plain lanes x y z w
  * elsewhere. Every operation is one IEEE operation a lane or pure bit work, so both forms agree in
@@ -10,8 +9,7 @@
  * A sum over lanes has one order: (x + z) + (y + w).
  *
  * Under ATTN_DOUBLE the lanes are doubles; attn_i32x4 and the bit casts, which only the float
- * functions need, are then left out.
- */
+ * functions need, are then left out. */
 #ifndef ATTN_MATH_SIMD_H
 #define ATTN_MATH_SIMD_H
 
@@ -23,12 +21,8 @@ typedef union {
   uint32_t bits;
 } attn_float_bits;
 
-static inline uint32_t attn_bits(float x) {
-  return (attn_float_bits){.real = x}.bits;
-}
-static inline float attn_from_bits(uint32_t bits) {
-  return (attn_float_bits){.bits = bits}.real;
-}
+static inline uint32_t attn_bits(float x) { return (attn_float_bits){.real = x}.bits; }
+static inline float attn_from_bits(uint32_t bits) { return (attn_float_bits){.bits = bits}.real; }
 #endif
 
 static inline attn_real attn_sqrt(attn_real x) {
@@ -51,109 +45,57 @@ typedef v128_t attn_i32x4; /* four int32_t that wrap */
 static inline attn_f32x4 attn_f32x4_make(attn_real x, attn_real y, attn_real z, attn_real w) {
   return wasm_f32x4_make(x, y, z, w);
 }
-static inline attn_f32x4 attn_f32x4_splat(attn_real x) {
-  return wasm_f32x4_splat(x);
-}
-static inline attn_f32x4 attn_f32x4_load(const attn_real *p) {
-  return wasm_v128_load(p);
-}
+static inline attn_f32x4 attn_f32x4_splat(attn_real x) { return wasm_f32x4_splat(x); }
+static inline attn_f32x4 attn_f32x4_load(const attn_real *p) { return wasm_v128_load(p); }
 static inline attn_f32x4 attn_f32x4_load_splat(const attn_real *p) {
   return wasm_v128_load32_splat(p);
 }
-static inline void attn_f32x4_store(attn_real *p, attn_f32x4 a) {
-  wasm_v128_store(p, a);
-}
-static inline attn_real attn_f32x4_first(attn_f32x4 a) {
-  return wasm_f32x4_extract_lane(a, 0);
-}
+static inline void attn_f32x4_store(attn_real *p, attn_f32x4 a) { wasm_v128_store(p, a); }
+static inline attn_real attn_f32x4_first(attn_f32x4 a) { return wasm_f32x4_extract_lane(a, 0); }
 static inline attn_real attn_f32x4_sum(attn_f32x4 a) {
   return (wasm_f32x4_extract_lane(a, 0) + wasm_f32x4_extract_lane(a, 2)) +
          (wasm_f32x4_extract_lane(a, 1) + wasm_f32x4_extract_lane(a, 3));
 }
 
-static inline attn_f32x4 attn_f32x4_add(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_add(a, b);
-}
-static inline attn_f32x4 attn_f32x4_sub(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_sub(a, b);
-}
-static inline attn_f32x4 attn_f32x4_mul(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_mul(a, b);
-}
-static inline attn_f32x4 attn_f32x4_div(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_div(a, b);
-}
+static inline attn_f32x4 attn_f32x4_add(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_add(a, b); }
+static inline attn_f32x4 attn_f32x4_sub(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_sub(a, b); }
+static inline attn_f32x4 attn_f32x4_mul(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_mul(a, b); }
+static inline attn_f32x4 attn_f32x4_div(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_div(a, b); }
 static inline attn_f32x4 attn_f32x4_max(attn_f32x4 a, attn_f32x4 b) {
   return wasm_f32x4_pmax(a, b);
 }
 static inline attn_f32x4 attn_f32x4_min(attn_f32x4 a, attn_f32x4 b) {
   return wasm_f32x4_pmin(a, b);
 }
-static inline attn_f32x4 attn_f32x4_sqrt(attn_f32x4 a) {
-  return wasm_f32x4_sqrt(a);
-}
-static inline attn_f32x4 attn_f32x4_abs(attn_f32x4 a) {
-  return wasm_f32x4_abs(a);
-}
-static inline attn_f32x4 attn_f32x4_neg(attn_f32x4 a) {
-  return wasm_f32x4_neg(a);
-}
+static inline attn_f32x4 attn_f32x4_sqrt(attn_f32x4 a) { return wasm_f32x4_sqrt(a); }
+static inline attn_f32x4 attn_f32x4_abs(attn_f32x4 a) { return wasm_f32x4_abs(a); }
+static inline attn_f32x4 attn_f32x4_neg(attn_f32x4 a) { return wasm_f32x4_neg(a); }
 
-static inline attn_m32x4 attn_f32x4_eq(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_eq(a, b);
-}
-static inline attn_m32x4 attn_f32x4_ne(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_ne(a, b);
-}
-static inline attn_m32x4 attn_f32x4_lt(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_lt(a, b);
-}
-static inline attn_m32x4 attn_f32x4_le(attn_f32x4 a, attn_f32x4 b) {
-  return wasm_f32x4_le(a, b);
-}
-static inline attn_m32x4 attn_m32x4_and(attn_m32x4 a, attn_m32x4 b) {
-  return wasm_v128_and(a, b);
-}
-static inline attn_m32x4 attn_m32x4_or(attn_m32x4 a, attn_m32x4 b) {
-  return wasm_v128_or(a, b);
-}
-static inline bool attn_m32x4_any(attn_m32x4 m) {
-  return wasm_v128_any_true(m);
-}
+static inline attn_m32x4 attn_f32x4_eq(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_eq(a, b); }
+static inline attn_m32x4 attn_f32x4_ne(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_ne(a, b); }
+static inline attn_m32x4 attn_f32x4_lt(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_lt(a, b); }
+static inline attn_m32x4 attn_f32x4_le(attn_f32x4 a, attn_f32x4 b) { return wasm_f32x4_le(a, b); }
+static inline attn_m32x4 attn_m32x4_and(attn_m32x4 a, attn_m32x4 b) { return wasm_v128_and(a, b); }
+static inline attn_m32x4 attn_m32x4_or(attn_m32x4 a, attn_m32x4 b) { return wasm_v128_or(a, b); }
+static inline bool attn_m32x4_any(attn_m32x4 m) { return wasm_v128_any_true(m); }
 static inline attn_f32x4 attn_f32x4_select(attn_m32x4 m, attn_f32x4 yes, attn_f32x4 no) {
   return wasm_v128_bitselect(yes, no, m);
 }
 
-static inline attn_i32x4 attn_i32x4_splat(int32_t x) {
-  return wasm_i32x4_splat(x);
-}
-static inline attn_i32x4 attn_i32x4_add(attn_i32x4 a, attn_i32x4 b) {
-  return wasm_i32x4_add(a, b);
-}
-static inline attn_i32x4 attn_i32x4_sub(attn_i32x4 a, attn_i32x4 b) {
-  return wasm_i32x4_sub(a, b);
-}
-static inline attn_i32x4 attn_i32x4_and(attn_i32x4 a, attn_i32x4 b) {
-  return wasm_v128_and(a, b);
-}
-static inline attn_i32x4 attn_i32x4_or(attn_i32x4 a, attn_i32x4 b) {
-  return wasm_v128_or(a, b);
-}
+static inline attn_i32x4 attn_i32x4_splat(int32_t x) { return wasm_i32x4_splat(x); }
+static inline attn_i32x4 attn_i32x4_add(attn_i32x4 a, attn_i32x4 b) { return wasm_i32x4_add(a, b); }
+static inline attn_i32x4 attn_i32x4_sub(attn_i32x4 a, attn_i32x4 b) { return wasm_i32x4_sub(a, b); }
+static inline attn_i32x4 attn_i32x4_and(attn_i32x4 a, attn_i32x4 b) { return wasm_v128_and(a, b); }
+static inline attn_i32x4 attn_i32x4_or(attn_i32x4 a, attn_i32x4 b) { return wasm_v128_or(a, b); }
 static inline attn_i32x4 attn_i32x4_shift_left(attn_i32x4 a, int bits) {
   return wasm_i32x4_shl(a, bits);
 }
 static inline attn_i32x4 attn_i32x4_shift_right(attn_i32x4 a, int bits) {
   return wasm_i32x4_shr(a, bits);
 }
-static inline attn_i32x4 attn_f32x4_bits(attn_f32x4 a) {
-  return a;
-}
-static inline attn_f32x4 attn_i32x4_as_f32x4(attn_i32x4 a) {
-  return a;
-}
-static inline attn_f32x4 attn_i32x4_to_f32x4(attn_i32x4 a) {
-  return wasm_f32x4_convert_i32x4(a);
-}
+static inline attn_i32x4 attn_f32x4_bits(attn_f32x4 a) { return a; }
+static inline attn_f32x4 attn_i32x4_as_f32x4(attn_i32x4 a) { return a; }
+static inline attn_f32x4 attn_i32x4_to_f32x4(attn_i32x4 a) { return wasm_f32x4_convert_i32x4(a); }
 
 /* Four rows become four columns, in place. */
 static inline void attn_f32x4_transpose(attn_f32x4 row[4]) {
@@ -180,24 +122,16 @@ typedef struct {
 static inline attn_f32x4 attn_f32x4_make(attn_real x, attn_real y, attn_real z, attn_real w) {
   return (attn_f32x4){x, y, z, w};
 }
-static inline attn_f32x4 attn_f32x4_splat(attn_real x) {
-  return (attn_f32x4){x, x, x, x};
-}
+static inline attn_f32x4 attn_f32x4_splat(attn_real x) { return (attn_f32x4){x, x, x, x}; }
 static inline attn_f32x4 attn_f32x4_load(const attn_real *p) {
   return (attn_f32x4){p[0], p[1], p[2], p[3]};
 }
-static inline attn_f32x4 attn_f32x4_load_splat(const attn_real *p) {
-  return attn_f32x4_splat(*p);
-}
+static inline attn_f32x4 attn_f32x4_load_splat(const attn_real *p) { return attn_f32x4_splat(*p); }
 static inline void attn_f32x4_store(attn_real *p, attn_f32x4 a) {
   p[0] = a.x, p[1] = a.y, p[2] = a.z, p[3] = a.w;
 }
-static inline attn_real attn_f32x4_first(attn_f32x4 a) {
-  return a.x;
-}
-static inline attn_real attn_f32x4_sum(attn_f32x4 a) {
-  return (a.x + a.z) + (a.y + a.w);
-}
+static inline attn_real attn_f32x4_first(attn_f32x4 a) { return a.x; }
+static inline attn_real attn_f32x4_sum(attn_f32x4 a) { return (a.x + a.z) + (a.y + a.w); }
 
 static inline attn_f32x4 attn_f32x4_add(attn_f32x4 a, attn_f32x4 b) {
   return (attn_f32x4){a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
@@ -247,9 +181,7 @@ static inline attn_m32x4 attn_m32x4_and(attn_m32x4 a, attn_m32x4 b) {
 static inline attn_m32x4 attn_m32x4_or(attn_m32x4 a, attn_m32x4 b) {
   return (attn_m32x4){a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w};
 }
-static inline bool attn_m32x4_any(attn_m32x4 m) {
-  return m.x || m.y || m.z || m.w;
-}
+static inline bool attn_m32x4_any(attn_m32x4 m) { return m.x || m.y || m.z || m.w; }
 static inline attn_f32x4 attn_f32x4_select(attn_m32x4 m, attn_f32x4 yes, attn_f32x4 no) {
   return (attn_f32x4){m.x ? yes.x : no.x, m.y ? yes.y : no.y, m.z ? yes.z : no.z,
                       m.w ? yes.w : no.w};

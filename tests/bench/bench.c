@@ -1,7 +1,5 @@
-/*
- * What tests/bench/gemm.js measures: the exports of a wasm file of its own. Its matrices lie behind
- * the heap base; memory grows to hold them.
- */
+/* What tests/bench/gemm.js measures: the exports of a wasm file of its own. Its matrices lie behind
+ * the heap base; memory grows to hold them. */
 #include "attn.h"
 #include "math/gemm.h"
 #include "math/rows.h"
@@ -18,9 +16,7 @@ extern unsigned char __heap_base;
 
 static attn_real *a, *b, *c, *workspace;
 
-float bench_peak(int repetitions) {
-  return bench_multiply_adds(repetitions);
-}
+float bench_peak(int repetitions) { return bench_multiply_adds(repetitions); }
 
 /* Makes room for matrices of up to [largest, largest] and fills them; false without memory. */
 bool bench_start(int largest) {

@@ -1,8 +1,6 @@
-/*
- * The most multiply-adds that one core does without touching memory: 13 independent sums, a factor
+/* The most multiply-adds that one core does without touching memory: 13 independent sums, a factor
  * and a term fill the 15 vector registers that V8 hands out. With fewer, sums wait for themselves;
- * with more, they spill.
- */
+ * with more, they spill. */
 #include "math/simd.h"
 
 float bench_multiply_adds(int repetitions);

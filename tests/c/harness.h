@@ -1,5 +1,4 @@
-/*
- * A test is a function that makes claims; it passes when all of them hold.
+/* A test is a function that makes claims; it passes when all of them hold.
  *
  *   static void softmax_of_one_cell_is_1(void) { CHECK_NEAR(weight, 1.0, 1e-6); }
  *
@@ -10,8 +9,7 @@
  *
  * A claim that fails prints where it stands, the value found and the value or limit it should keep;
  * in a loop, say before it with NOTE which round this is. report() prints "N passed, N failed" and
- * returns what main should return.
- */
+ * returns what main should return. */
 #ifndef ATTN_TESTS_HARNESS_H
 #define ATTN_TESTS_HARNESS_H
 

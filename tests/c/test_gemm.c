@@ -1,7 +1,5 @@
-/*
- * The matrix product: every cell has the bits of the documented order of sums, whatever the shape
- * and the strides, and lies near the sum in double.
- */
+/* The matrix product: every cell has the bits of the documented order of sums, whatever the shape
+ * and the strides, and lies near the sum in double. */
 #include <stdlib.h>
 
 #include "harness.h"
@@ -78,9 +76,7 @@ static void check_product(product p) {
   free(a), free(b), free(before), free(c), free(workspace);
 }
 
-static ptrdiff_t at_least_1(ptrdiff_t n) {
-  return n > 0 ? n : 1;
-}
+static ptrdiff_t at_least_1(ptrdiff_t n) { return n > 0 ? n : 1; }
 
 /* Both operands as they stand, transposed, and with gaps, C with and without gaps. */
 static void check_shape(int M, int N, int K) {

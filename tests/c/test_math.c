@@ -1,11 +1,9 @@
-/*
- * The four lanes, the functions and the row kernels against libm and sums in double.
+/* The four lanes, the functions and the row kernels against libm and sums in double.
  *
  *   test_math [stride]
  *
  * The functions are tried on every stride-th float, the whole range from -NaN to NaN; stride 1
- * tries all of them, in some minutes.
- */
+ * tries all of them, in some minutes. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -17,9 +15,7 @@ static uint64_t stride = 499;
 
 /* ---- four lanes --------------------------------------------------------------------------- */
 
-static attn_f32x4 four(float x, float y, float z, float w) {
-  return attn_f32x4_make(x, y, z, w);
-}
+static attn_f32x4 four(float x, float y, float z, float w) { return attn_f32x4_make(x, y, z, w); }
 
 static void check_lanes(attn_f32x4 actual, float x, float y, float z, float w) {
   float lane[4];
@@ -83,13 +79,9 @@ static void transpose_turns_rows_into_columns(void) {
 
 /* ---- functions ---------------------------------------------------------------------------- */
 
-static double sigmoid(double x) {
-  return 1 / (1 + exp(-x));
-}
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
-static attn_f32x4 exp_x4(attn_f32x4 x) {
-  return attn_exp_x4(x);
-}
+static attn_f32x4 exp_x4(attn_f32x4 x) { return attn_exp_x4(x); }
 
 typedef struct {
   const char *name;
@@ -228,9 +220,7 @@ static void fill_row(float *row, int n, uint32_t seed, float scale) {
   }
 }
 
-static int next_length(int n) {
-  return n < 40 ? n + 1 : n + 137;
-}
+static int next_length(int n) { return n < 40 ? n + 1 : n + 137; }
 
 static void sums_run_in_four_lanes(void) {
   static float a[LONGEST], b[LONGEST];
