@@ -35,6 +35,8 @@ import { tokensPanel } from './tokens-panel.js';
 
 /** From this width on, in CSS pixels, groups stand open beside the stage. */
 const ROOMY = 700;
+/** Between two steps, in CSS pixels. */
+const GAP = 16;
 /** Groups that start open where there is room. */
 const open = ['variant', 'masks', 'heads'];
 
@@ -135,7 +137,7 @@ export function figure(context, painter, actions, exports, wanted) {
 
   const element = h(
     'div',
-    { class: 'playground', role: 'group', 'aria-label': words.name },
+    { class: 'playground waiting', role: 'group', 'aria-label': words.name },
     top,
     menu.byHand,
     said.element,
@@ -169,6 +171,7 @@ export function figure(context, painter, actions, exports, wanted) {
     updateOutputs(next) {
       model = next;
       if (!next.result) return;
+      element.classList.remove('waiting');
       const { Tq, Tk } = lesson.sizes(next.result.state);
       center.style.setProperty('--rows', String(Tq));
       center.style.setProperty('--columns', String(Tk));
@@ -191,11 +194,12 @@ export function figure(context, painter, actions, exports, wanted) {
         shapes.element.open = now;
       }
       const room = center.clientWidth;
-      const across = room < 520 ? 3 : 6;
-      const size = Math.max(48, Math.min(104, Math.floor(room / across) - 20));
+      const across = room < 480 ? 3 : 6;
+      const size = Math.min(104, Math.floor((room + GAP) / across) - GAP);
+      center.style.setProperty('--across', String(across));
+      center.style.setProperty('--mini', `${size}px`);
       if (size === painter.size) return false;
       painter.size = size;
-      center.style.setProperty('--mini', `${size}px`);
       return true;
     },
   };

@@ -46,7 +46,7 @@ export function heads({ lesson, strings, dispatch }, painter) {
       { type: 'button', class: 'head', onclick: () => choose(head) },
       h('span', { class: 'well' }, maps[index].element),
       h('span', { class: 'title' }),
-      h('span', { class: 'figures quiet' }),
+      h('span', { class: 'number quiet' }),
     );
     if (head < 0) return h('li', { class: 'mean' }, button);
     const box = h('input', {

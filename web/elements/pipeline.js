@@ -20,6 +20,15 @@ export function pipeline({ lesson, strings, dispatch }, painter) {
   let steps = [];
   const element = h('ol', { class: 'pipeline', 'aria-label': strings.steps.pipeline });
 
+  /**
+   * @param {string} step
+   * @param {import('../lessons/state.js').State} state
+   */
+  const words = (step, state) =>
+    /** @type {Record<string, string>} */ (
+      step === 'normalise' ? strings.controls.normalise.choices : strings.steps
+    )[step === 'normalise' ? state.normalise : step];
+
   /** @param {number} index */
   const make = (index) => {
     maps[index] = new MiniMap();
@@ -45,10 +54,7 @@ export function pipeline({ lesson, strings, dispatch }, painter) {
       list(element, steps, make, (item, step, index) => {
         const button = /** @type {Element} */ (item.firstElementChild);
         const formula = /** @type {Element} */ (item.lastElementChild);
-        setText(
-          /** @type {Element} */ (button.firstElementChild),
-          strings.steps[/** @type {keyof typeof strings.steps} */ (step.name)],
-        );
+        setText(/** @type {Element} */ (button.firstElementChild), words(step.name, result.state));
         setAttribute(button, 'aria-pressed', String(step.tensor === state.show));
         if (shownFormulas[index] !== step.formula) {
           shownFormulas[index] = step.formula;

@@ -10,6 +10,7 @@ export const playgroundStyle = sheet(`
 [hidden] { display: none !important; }
 
 .playground { container: playground / inline-size; font-size: 14px; }
+.scroll, .terms, .row, .formula.large { scrollbar-width: thin; scrollbar-color: var(--attn-hatch) transparent; }
 p, ol, fieldset { margin: 0; padding: 0; border: 0; }
 ol { list-style: none; }
 button, input, select, textarea { font: inherit; color: inherit; }
@@ -82,6 +83,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
   color: var(--attn-alert);
 }
 
+.waiting .center, .waiting .side { visibility: hidden; }
 .layout {
   display: grid;
   grid-template-columns: minmax(0, 1fr);
@@ -121,18 +123,21 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .groups .fold[open] > summary .quiet { display: none; }
 .fold > .content { padding: 2px 0 14px; }
 
-.control { margin-top: 10px; min-width: 0; }
+.control { margin-top: 8px; min-width: 0; }
+.control:has(> .check) { margin-top: 3px; }
+.inline { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 14px; }
+.inline legend { float: left; }
 .fold .control:first-child { margin-top: 2px; }
 .control legend, .control > label { padding: 0; font-size: 13px; color: var(--attn-quiet); }
-.groups .fold > .content > fieldset:only-child > legend { position: absolute; clip-path: inset(50%); }
+.groups .fold > .content > fieldset:only-child > legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .control .check, .control > .check { display: inline-flex; align-items: center; gap: 8px; min-height: 24px; font-size: 14px; color: var(--attn-ink); }
-.choices { display: flex; flex-wrap: wrap; gap: 2px; margin-inline-start: -7px; }
-.choice { position: relative; }
+.choices { display: flex; flex-wrap: wrap; gap: 2px 14px; }
+.choice { position: relative; color: var(--attn-quiet); }
 .choice input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
-.choice span { display: block; min-width: 24px; padding: 2px 6px; border: 1px solid transparent; border-radius: 4px; text-align: center; }
-.choice:hover span { border-color: var(--attn-hairline); }
-.choice input:checked + span { border-color: var(--attn-ink); }
-.choice input:focus-visible + span { outline: 2px solid var(--attn-query); outline-offset: 1px; }
+.choice span { display: block; min-width: 12px; min-height: 26px; border-bottom: 2px solid transparent; text-align: center; }
+.choice:hover span { color: var(--attn-ink); }
+.choice input:checked + span { color: var(--attn-ink); border-bottom-color: var(--attn-query); }
+.choice input:focus-visible + span { outline: 2px solid var(--attn-query); outline-offset: 1px; border-radius: 4px; }
 .slider .pair { display: flex; align-items: center; gap: 8px; margin-top: 2px; }
 .slider input[type='range'] { flex: 1; min-width: 0; height: 24px; margin: 0; }
 .slider .number { width: 58px; text-align: end; font: 12px/1.5 var(--attn-mono); }
@@ -142,9 +147,9 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 
 .tokens + .tokens { margin-top: 14px; }
 .tokens > label { display: block; margin-bottom: 4px; font-weight: 600; }
-.tokens .line { align-items: flex-start; margin-top: 8px; gap: 4px; }
-.chips { display: flex; flex-wrap: wrap; gap: 4px; min-width: 0; }
-.chips li { max-width: 100%; }
+.tokens .line { display: block; margin-top: 8px; }
+.chips { display: inline; }
+.chips li, .add { display: inline-block; max-width: 100%; margin: 0 4px 4px 0; vertical-align: top; }
 .chip {
   max-width: 100%;
   min-width: 24px;
@@ -171,9 +176,9 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .add { flex: none; min-width: 26px; min-height: 26px; border: 1px dashed var(--attn-hairline); border-radius: 4px; color: var(--attn-quiet); }
 .add:hover { border-color: var(--attn-query); color: var(--attn-query); }
 
-.pipeline { display: flex; flex-wrap: wrap; gap: 12px 20px; }
+.pipeline { display: grid; grid-template-columns: repeat(var(--across), minmax(0, 1fr)); gap: 12px 16px; }
 .pipeline li { position: relative; }
-.pipeline li + li::before { content: '→'; position: absolute; left: -17px; top: calc(24px + var(--mini) / 2 - 12px); color: var(--attn-quiet); }
+.pipeline li + li::before { content: '→'; position: absolute; right: calc(100% + 1px); top: calc(24px + var(--mini) / 2 - 11px); font-size: 12px; color: var(--attn-quiet); }
 .step, .head { display: block; padding: 0; text-align: start; color: var(--attn-quiet); }
 .step .title, .head .title { display: block; font-size: 13px; font-weight: 400; line-height: 24px; }
 .step[aria-pressed='true'], .head[aria-pressed='true'] { color: var(--attn-ink); }
@@ -186,22 +191,24 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .row-light { left: 0; right: 0; top: calc(100% * var(--row) / var(--rows)); height: calc(100% / var(--rows)); outline: 1.5px solid var(--attn-query); }
 .column-light { top: 0; bottom: 0; left: calc(100% * var(--column) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }
 .pointing-query .row-light, .pointing-key .of-keys .column-light { opacity: 1; }
-.formula { min-height: 2em; font-size: 13px; color: var(--attn-quiet); }
-.formula.large { font-size: 16px; color: var(--attn-ink); overflow-x: auto; }
-math { math-style: normal; }
+.formula { min-height: 2em; color: var(--attn-quiet); font-size: 12px; }
+.pipeline .formula math { display: inline math; }
+.formula.large { font-size: 16px; color: var(--attn-ink); overflow: auto hidden; }
+
 
 .stage { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
 .stage .bar { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 20px; margin-bottom: 12px; }
 .stage .bar .control { display: flex; align-items: baseline; gap: 12px; margin: 0; font-size: 13px; }
-.stage .bar legend { position: absolute; clip-path: inset(50%); }
+.stage .bar legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 attention-heatmap.drawing { cursor: crosshair; }
 .playground.inspected attention-heatmap::part(readout) { display: none; }
 .busy { min-height: 20px; font-size: 13px; }
 
-.heads { display: flex; flex-wrap: wrap; gap: 14px 20px; }
+.heads { display: grid; grid-template-columns: repeat(var(--across), minmax(0, 1fr)); gap: 12px 16px; }
+.heads li { max-width: var(--mini); }
 .heads li { position: relative; }
-.heads li > input { position: absolute; right: 0; top: calc(var(--mini) + 10px); }
-.heads .figures { display: block; font-size: 11px; }
+.heads li > input { position: absolute; right: 0; bottom: 22px; }
+.heads .number { display: block; font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .heads .well { min-height: 0; }
 .silenced .well { opacity: 0.35; }
 
@@ -235,16 +242,19 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 
 .side .fold { margin-top: 16px; }
 .scroll { max-height: 420px; overflow: auto; }
-.shapes { width: 100%; border-collapse: collapse; font-size: 12px; line-height: 1.35; }
+.shapes { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 12px; line-height: 1.35; }
 .shapes th, .shapes td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--attn-hairline); text-align: start; vertical-align: top; font-weight: 400; }
+.shapes th:first-child { width: 40%; }
+.shapes th:nth-child(2) { width: 34%; }
 .shapes thead th { position: sticky; top: 0; background: var(--attn-paper); color: var(--attn-quiet); }
 .shapes td span { display: block; }
-.shapes td:nth-child(2) { font-family: var(--attn-mono); white-space: nowrap; }
+.shapes td { overflow-wrap: anywhere; }
+.shapes td:nth-child(2) { font: 11px/1.5 var(--attn-mono); }
 .shapes .link { padding: 0; font-size: 12px; text-align: start; overflow-wrap: anywhere; }
 .shapes [aria-pressed='true'] { font-weight: 700; color: var(--attn-query); }
 
 @media (forced-colors: active) {
-  .choice span { border-color: Canvas; }
+  .choice span { border-bottom-color: Canvas; }
   .choice input:checked + span { background: Highlight; color: HighlightText; forced-color-adjust: none; }
   i.bar::before, .fold > summary::before { forced-color-adjust: none; background: CanvasText; }
   [aria-pressed='true'] > .well { border-bottom-color: Highlight; }

@@ -30,6 +30,7 @@ export function tokensPanel(context, point) {
       },
     },
   );
+  unit.element.classList.add('inline');
   const parts = [target, source, unit];
   return {
     element: h(

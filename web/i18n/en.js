@@ -179,7 +179,6 @@ export default {
     dot: 'score',
     scale: 'scale',
     mask: 'mask',
-    normalise: 'normalise',
     value: 'sum values',
     output: 'join heads',
   },

@@ -174,7 +174,6 @@ export default {
     dot: '打分',
     scale: '缩放',
     mask: '掩蔽',
-    normalise: '归一化',
     value: '对值加权求和',
     output: '合并各头',
   },

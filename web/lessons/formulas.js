@@ -25,7 +25,7 @@ export default {
   'normalise-sigmoid': String.raw`a_{ij} = \frac{1}{1 + e^{-s_{ij}}}`,
   'normalise-relu': String.raw`a_{ij} = \max(0, s_{ij})`,
   heads: String.raw`o_i = \sum_j a_{ij}\,v_j`,
-  output: String.raw`[o_i^1; \dots; o_i^h]\,W_o^\top`,
+  output: String.raw`[o_i^1 \cdots o_i^h] W_o^\top`,
   mean: String.raw`\bar a_{ij} = \frac{1}{h}\sum_n a^n_{ij}`,
   entropy: String.raw`-\sum_j a_{ij} \ln a_{ij}`,
 };
