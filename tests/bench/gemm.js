@@ -2,14 +2,15 @@
 //
 //   node tests/bench/gemm.js [rounds]
 //
-// Needs build/bench.wasm. A round measures the peak and every shape once, some milliseconds each, so
-// that a neighbour on the machine or a change of clock meets all alike. Printed are medians over the
-// rounds; "of peak" is the median of the ratios within each round.
+// Needs build/bench.wasm. A round measures the peak and every shape once, so that a change of clock
+// or a neighbour in the cache meets all alike; time is processor time, so that waiting for a
+// processor does not count. Printed are medians over the rounds; "of peak" is the median of the
+// ratios within each round.
 
 import { readFileSync } from 'node:fs';
 
 const rounds = Number(process.argv[2] ?? 201);
-const OPERATIONS_PER_SAMPLE = 2e7;
+const OPERATIONS_PER_SAMPLE = 5e7;
 const PEAK_OPERATIONS = 13 * 4 * 2;
 
 /** C [M, N] = or += A [M, K] B [K, N]; a letter t: stored transposed; +: added to C. */
@@ -42,9 +43,10 @@ function median(numbers) {
  */
 function measure(operations, run) {
   const repetitions = Math.ceil(OPERATIONS_PER_SAMPLE / operations);
-  const start = process.hrtime.bigint();
+  const start = process.cpuUsage();
   run(repetitions);
-  return (operations * repetitions) / Number(process.hrtime.bigint() - start);
+  const { user, system } = process.cpuUsage(start);
+  return (operations * repetitions) / (1e3 * (user + system));
 }
 
 const file = new URL('../../build/bench.wasm', import.meta.url);
