@@ -199,7 +199,7 @@ const feed = (engine, options) =>
 
 refuses('feed-forward', [
   ...badOption(feed, 'activation', VALUE, [['swish', 'swish', 'relu']]),
-  ['no parameters', (engine) => engine.feedForward(x), EITHER, 'params'],
+  ['no parameters', (engine) => engine.feedForward(x), EITHER],
   [
     'a missing layer',
     (engine) => feed(engine, { params: { linear1: linear(6, 4) } }),

@@ -300,7 +300,7 @@ refuses('overrides', [
     UNKNOWN,
     'axis',
   ],
-  ['that are null', overriding(null), EITHER, 'null'],
+  ['that are null', overriding(null), EITHER, 'override'],
   ['without a place', overriding({ name: 'weights', value: 1 }), EITHER, 'weights', 'at'],
   ['at a number', overriding({ name: 'weights', at: 3, value: 1 }), EITHER, 'weights', 'at', 3],
   ['without a name', overriding({ at: [0, 0, 0, 0], value: 1 }), EITHER, 'name'],

@@ -108,6 +108,32 @@ onEachEngine('model: it is multi-head attention over embeddings', (engine) => {
   }
 });
 
+onEachEngine('model: entropy of each row, in nats', (engine) => {
+  const model = layerOf(engine);
+  model.forward({ source: SOURCE, causal: true, validLens: [4] });
+  const weights = model.tensor('attention.weights');
+  const entropy = mapCells(model.tensor('attention.entropy'), (_, [, h, i]) => {
+    const row = weights.data.subarray((h * 5 + i) * 5, (h * 5 + i + 1) * 5);
+    return row.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0);
+  });
+  assertClose(model.tensor('attention.entropy'), entropy);
+  assert.equal(entropy.data[0], 0, 'one key leaves no doubt');
+});
+
+onEachEngine('model: flags and reasons', (engine) => {
+  const model = layerOf(engine);
+  model.forward({ source: SOURCE, validLens: [0] });
+  assertSame(model.tensor('attention.row_flags'), filled([1, 3, 5], 1));
+  assertSame(model.tensor('attention.mask'), filled([1, 3, 5, 5], 1));
+  model.override('attention.scores', { at: [0, 1, 2, 3], value: Infinity });
+  model.forward({ source: SOURCE });
+  const flagged = ([, h, i]) => (h === 1 && i === 2 ? 2 : 0);
+  assertSame(
+    model.tensor('attention.row_flags'),
+    mapCells(filled([1, 3, 5], 0), (_, at) => flagged(at)),
+  );
+});
+
 onEachEngine('model: cross-attention asks with the target', (engine) => {
   const model = layerOf(engine);
   model.forward({ source: SOURCE, target: TARGET });

@@ -182,14 +182,6 @@ onEachEngine('tensors: everything on the way, with axes and sources', (engine) =
     mapCells(mask, (_, [, , i, j]) => (j > i + 1 ? 2 : 0)),
     'reasons',
   );
-  const entropy = engine.tensor('entropy');
-  const direct = mapCells(filled([2, 3, 4], 0), (_, [b, h, i]) => {
-    const row = ((b * 3 + h) * 4 + i) * 5;
-    return result.weights.data
-      .subarray(row, row + 5)
-      .reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0);
-  });
-  assertClose(entropy, direct, 'entropy');
 });
 
 onEachEngine('tensors: why a cell is masked', (engine) => {
