@@ -58,7 +58,7 @@ export async function serve(options = {}) {
     const page = pages.get(path);
     const allowed = page ? page.policy : own;
     if (allowed) response.setHeader('Content-Security-Policy', allowed);
-    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Cache-Control', 'max-age=600');
     try {
       const body = page ? page.html : await readFile(join(root, path));
       const type = types[/** @type {keyof typeof types} */ (page ? '.html' : extname(path))];
@@ -106,7 +106,8 @@ export function launch(name) {
     browser: 'firefox',
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     args: ['--no-remote'],
-    extraPrefsFirefox: { 'intl.accept_languages': 'en-US', 'ui.prefersReducedMotion': 0 },
+    // Firefox reports the icon it asks for by itself as a breach of the page's policy.
+    extraPrefsFirefox: { 'intl.accept_languages': 'en-US', 'browser.chrome.site_icons': false },
   });
 }
 
@@ -168,10 +169,10 @@ export function eachBrowser(declare) {
         await browser.server?.close();
       });
       afterEach(async () => {
-        const errors = pages.flatMap((page) => page.errors);
+        const errors = new Set(pages.flatMap((page) => page.errors));
         await Promise.all(pages.map((page) => page.close()));
         pages = [];
-        assert.deepEqual(errors, [], 'the page reported errors');
+        assert.deepEqual([...errors], [], 'the page reported errors');
       });
       declare(browser);
     });

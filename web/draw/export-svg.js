@@ -6,7 +6,8 @@
  *   drawHeatmap(pen, heatmap);                 // a geometry laid out with ratio 1
  *   pen.svg(width, height, 'Weights');    // → '<svg …'
  *
- * Text is escaped here and nowhere else. Blocks of pixels become one path a colour.
+ * Text is escaped here and nowhere else, and nothing needs a style attribute, so that the file can
+ * stand inside a page with a strict policy. Blocks of pixels become one path a colour.
  */
 
 /** @typedef {import('./pen.js').Pixels} Pixels */
@@ -162,9 +163,10 @@ export class SvgPen {
    */
   fillText(text, x, y) {
     const anchor = anchors[/** @type {keyof typeof anchors} */ (this.textAlign)] ?? this.textAlign;
-    const style = `font:${this.font}`;
-    const place = { x: round(x), y: round(y), 'text-anchor': anchor, style };
-    this.#add('text', { ...place, ...this.#fill() }, text);
+    const place = { x: round(x), y: round(y), 'text-anchor': anchor };
+    const [, size, family] = /** @type {string[]} */ (/^(\S+)px (.+)$/.exec(this.font) ?? []);
+    const font = { 'font-size': size, 'font-family': family };
+    this.#add('text', { ...place, ...font, ...this.#fill() }, text);
   }
 
   /**

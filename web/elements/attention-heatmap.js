@@ -197,7 +197,7 @@ export class AttentionHeatmap extends HTMLElement {
     }
     this.#adopt();
     this.#surface.connect();
-    this.#stopWatching = watchLanguage(this, () => this.#surface.invalidate());
+    this.#stopWatching = watchLanguage(this, () => this.#changed());
   }
 
   disconnectedCallback() {

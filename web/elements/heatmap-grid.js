@@ -4,8 +4,8 @@
  * causal"). Focus moves over its cells, one Tab stop for the whole grid.
  *
  * Up to 64 × 64 every cell exists; above that only the chosen one, which still lets arrow keys read
- * the whole matrix out one by one. The words are written a moment after a change, or at once when
- * the grid is used, so that they never delay a repaint.
+ * the whole matrix out one by one. After a change the words are written a moment later, or at once
+ * when the grid is used, so that they never delay a repaint.
  */
 
 /**
@@ -41,7 +41,8 @@ export class HeatmapGrid {
   /** @param {GridContent} content */
   show(content) {
     this.#content = content;
-    this.#timer ||= window.setTimeout(() => this.#write(), delay);
+    if (this.#built === '') this.#write();
+    else this.#timer ||= window.setTimeout(() => this.#write(), delay);
   }
 
   /**
@@ -50,12 +51,16 @@ export class HeatmapGrid {
    * @param {boolean} focus
    */
   activate(cell, focus) {
-    this.#find(this.#active)?.removeAttribute('tabindex');
-    this.#find(this.#active)?.removeAttribute('aria-selected');
+    const before = this.#find(this.#active);
     this.#active = cell;
     if (focus || this.#timer || !this.#complete) this.#write();
     else this.#mark();
-    if (focus) this.#find(cell)?.focus({ preventScroll: true });
+    const now = this.#find(cell);
+    if (focus) now?.focus({ preventScroll: true });
+    // Only now: a cell that loses its tabindex while it has the focus would drop it.
+    if (before === now) return;
+    before?.removeAttribute('tabindex');
+    before?.removeAttribute('aria-selected');
   }
 
   /**
