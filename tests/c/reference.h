@@ -7,7 +7,7 @@
 
 #include "fixture.h"
 
-enum { MOST_KEYS = 160, MOST_FEATURES = 80 };
+enum { MOST_KEYS = 256, MOST_FEATURES = 80 };
 
 typedef struct {
   const attn_tensor *query, *key, *value; /* [B, h, Tq, Dq], [B, h, Tk, Dk], [B, h, Tk, Dv] */
