@@ -1,6 +1,6 @@
 # Attention Playground: what is built, tested and shown starts here. `make` alone lists it.
 #
-#   src/**/*.c ─┬─ build/{gcc,clang,asan}/attn.a ──────── tests/c/test_*.c   native tests
+#   src/**/*.c ─┬─ build/{gcc,clang,asan,double}/attn.a ─ tests/c/test_*.c   native tests
 #               └─ build/{simd,scalar}/**/*.o, wasm/abi.c ─ dist/attention{,-scalar}.wasm
 #   wasm/*.js, web/** ── tools/build.js ──────────────────── build/*.js, dist/*
 #
@@ -43,7 +43,7 @@ test: ## install what is missing, run every test, end with "N passed, N failed"
 	$(need) node npm emcc cc sanitizers chromium firefox chinese
 	$(Q)node tools/test.js c node browser -- $(NATIVE_TESTS)
 
-test-c: ## only the C tests: gcc, clang, and clang with sanitizers
+test-c: ## only the C tests: gcc, clang, clang with sanitizers, numbers in double
 	$(need) node cc sanitizers
 	$(Q)node tools/test.js c -- $(NATIVE_TESTS)
 
@@ -105,11 +105,12 @@ WASM_LINK_FLAGS := -O3 --no-entry -sSTANDALONE_WASM -sTOTAL_STACK=64KB -Wl,--sta
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-FLAVOURS := gcc clang asan fuzz simd scalar
+FLAVOURS := gcc clang asan double fuzz simd scalar
 NATIVE := gcc clang asan
 CC_gcc := gcc -O3
 CC_clang := clang -O2
 CC_asan := clang -O1 -g $(SANITIZE)
+CC_double := gcc -O2 -DATTN_DOUBLE
 CC_fuzz := clang -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 CC_simd := $(EMCC) $(WASM_C_FLAGS) -msimd128
 # The fallback: -O2 makes it smaller than -O3 does.
@@ -135,7 +136,9 @@ $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 build/fuzz/tests/c/fuzz_%: build/fuzz/tests/c/fuzz_%.o build/fuzz/attn.a
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer -o $@ $^ -lm
 
-NATIVE_TESTS := $(foreach name,$(NATIVE),$(C_TESTS:%.c=build/$(name)/%))
+# In double the tests that compare with a definition ask for 1e-12.
+DOUBLE_TESTS := $(foreach name,attention layers masks,build/double/tests/c/test_$(name))
+NATIVE_TESTS := $(foreach name,$(NATIVE),$(C_TESTS:%.c=build/$(name)/%)) $(DOUBLE_TESTS)
 native: $(NATIVE_TESTS)
 
 $(shell mkdir -p build; echo '$(SOURCES)' | cmp -s - build/sources || echo '$(SOURCES)' >build/sources)
@@ -182,6 +185,7 @@ STRICT := -Werror -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -
 check-c:
 	$(call say,check,compiler warnings)
 	$(Q)gcc -O2 $(C_FLAGS) $(STRICT) -fsyntax-only $(SOURCES)
+	$(Q)gcc -O2 -DATTN_DOUBLE $(C_FLAGS) $(STRICT) -fsyntax-only $(SOURCES)
 	$(Q)clang $(C_FLAGS) $(STRICT) -fsyntax-only $(SOURCES)
 
 check-format:
