@@ -1,6 +1,7 @@
 // Builds what the wasm files and the sources in wasm/ and web/ make together.
 //
-//   build/binaries.js       both wasm files, deflated, as base64: `simd`, `scalar`
+//   build/binaries.js       both wasm files as base64: `simd`, `scalar`
+//   build/binaries-deflated.js  the same, deflated first
 //   build/colour-tables.js  `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
 //   build/formulas.js       `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
 //   build/worker-main.js    `workerMain`: the worker with all that it imports, as one function
@@ -41,8 +42,17 @@ function writeModule(name, values, type) {
   return writeFile(at(`build/${name}`), lines.join(''));
 }
 
+/** The library starts fast from the plain ones; the one-file page stays small with the deflated. */
 async function writeBinaries() {
-  const packed = async (/** @type {string} */ file) =>
+  const simd = await readFile(at('dist/attention.wasm'));
+  const scalar = await readFile(at('dist/attention-scalar.wasm'));
+  const base64 = (/** @type {Buffer} */ bytes) => bytes.toString('base64');
+  const deflated = (/** @type {Buffer} */ bytes) => base64(deflateRawSync(bytes, { level: 9 }));
+  await writeModule('binaries.js', { simd: base64(simd), scalar: base64(scalar) });
+  await writeModule('binaries-deflated.js', { simd: deflated(simd), scalar: deflated(scalar) });
+}
+
+/** @type {string} */ file) =>
     deflateRawSync(await readFile(at(file)), { level: 9 }).toString('base64');
   await writeModule('binaries.js', {
     simd: await packed('dist/attention.wasm'),

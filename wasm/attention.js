@@ -2,15 +2,21 @@
  * The library's door: createEngine() with both binaries inside, so that nothing is fetched.
  */
 
+import * as binaries from '../build/binaries.js';
+import { fromBase64 } from './base64.js';
 import { load } from './engine.js';
 import { AttentionError } from './error.js';
 import { startEngine, startTwin } from './functions.js';
 import { checkNames } from './options.js';
-import { twins } from './twins.js';
 
 export { Engine, maskFromTorch } from './functions.js';
 export { AttentionLayer } from './models.js';
 export { AttentionError };
+
+const twins = {
+  simd: async () => fromBase64(binaries.simd),
+  scalar: async () => fromBase64(binaries.scalar),
+};
 
 /**
  * Compiles the core, tests that it gives the known answer and returns an engine.
@@ -32,5 +38,5 @@ export async function createEngine(options = {}) {
   if (wasm === undefined) return startTwin(twins, simd);
   const isAddress = typeof wasm === 'string' || wasm instanceof URL;
   const bytes = /** @type {BufferSource} */ (isAddress ? await load(wasm) : wasm);
-  return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes', simd !== 'off');
+  return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes');
 }

@@ -5,9 +5,10 @@
  * A worker that dies or hangs rejects what is pending with WORKER_DIED; the next request starts a new one.
  */
 
+import * as deflated from '../build/binaries-deflated.js';
 import { workerMain } from '../build/worker-main.js';
+import { fromBase64 } from './base64.js';
 import { AttentionError } from './error.js';
-import { twins } from './twins.js';
 
 /** @typedef {import('./evaluate.js').Request} Request */
 /** @typedef {import('./evaluate.js').Answer} Answer */
@@ -19,6 +20,15 @@ import { twins } from './twins.js';
 
 /** A core that has not said a word for so long is taken for dead, in milliseconds. */
 const TIMEOUT = 10_000;
+
+/**
+ * @param {string} packed  deflated, then base64
+ * @returns {Promise<ArrayBuffer>}
+ */
+function unpack(packed) {
+  const bytes = new Blob([fromBase64(packed)]).stream();
+  return new Response(bytes.pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer();
+}
 
 /**
  * @param {Endpoint} endpoint
@@ -69,7 +79,7 @@ async function connect({ port, close: closeEndpoint }, onDeath) {
     };
   }
 
-  const binaries = { simd: await twins.simd(), scalar: await twins.scalar() };
+  const binaries = { simd: await unpack(deflated.simd), scalar: await unpack(deflated.scalar) };
   await ask({ binaries }, 0, Object.values(binaries)).catch((error) => {
     if (state !== 'closed') close();
     throw error;

@@ -13,6 +13,7 @@ import { AttentionError } from './error.js';
 /** @typedef {{ size: number, fields: Record<string, [number, string]> }} StructLayout */
 /**
  * @typedef {object} Layout
+ * @property {0 | 1} simd  whether this binary uses SIMD
  * @property {Record<string, number>} status
  * @property {Record<string, string[]>} choices
  * @property {Record<string, number>} reasons

@@ -66,13 +66,12 @@ export function maskFromTorch(mask) {
  * An engine on these bytes, once they gave the known answer.
  * @param {BufferSource} bytes
  * @param {string} from  where they come from, for messages
- * @param {boolean} simd  which of the two binaries they are
  * @returns {Promise<Engine>}
  */
-export async function startEngine(bytes, from, simd) {
+export async function startEngine(bytes, from) {
   const core = new Core(await compile(bytes, from));
   const { hash, answer } = core.selfTest();
-  if (hash === answer) return new Engine(core, simd);
+  if (hash === answer) return new Engine(core);
   throw new AttentionError(
     'BAD_WASM',
     `The known-answer test gave ${hash.toString(16)} instead of ${answer.toString(16)} with ${from}`,
@@ -88,12 +87,12 @@ export async function startEngine(bytes, from, simd) {
 export async function startTwin(twins, simd) {
   if (simd === 'on' || (simd === 'auto' && simdSupported())) {
     try {
-      return await startEngine(await twins.simd(), 'the SIMD core', true);
+      return await startEngine(await twins.simd(), 'the SIMD core');
     } catch (error) {
       if (simd === 'on') throw error;
     }
   }
-  return startEngine(await twins.scalar(), 'the scalar core', false);
+  return startEngine(await twins.scalar(), 'the scalar core');
 }
 
 export class Engine {
@@ -104,11 +103,10 @@ export class Engine {
   /**
    * Use createEngine().
    * @param {Core} core
-   * @param {boolean} simd
    */
-  constructor(core, simd) {
+  constructor(core) {
     this.#core = core;
-    this.simd = simd;
+    this.simd = core.layout.simd === 1;
   }
 
   /** @returns {number}  a hash over all functions, equal on every build and device */

@@ -1,8 +1,9 @@
 /* The core about itself, as JSON, so that no layout and no list of names is written twice:
  *
- *   { "status": { "OK": 0, … }, "choices": { "score": ["scaled-dot", …], … },
+ *   { "simd": 1, "status": { "OK": 0, … }, "choices": { "score": ["scaled-dot", …], … },
  *     "reasons": { "validLength": 1, … }, "rowFlags": { … },
- *     "structs": { "attention_options": { "size": 120, "fields": { "score": [0, "choice:score"] } } } }
+ *     "structs": { "attention_options": { "size": 120, "fields": { "score": [0, "choice:score"] } }
+ * } }
  *
  * A field is [offset in bytes, kind]; kinds are i32, u32, f32, pointer, tensor (a pointer to one),
  * choice:LIST and struct:NAME. */
@@ -15,58 +16,58 @@ typedef struct field {
 } field;
 
 #define FIELD(type, member, kind) {#member, kind, offsetof(type, member)},
-#define END {0}
+#define END \
+  { 0 }
 
 static const field tensor_fields[] = {
     FIELD(attn_tensor, data, "pointer") FIELD(attn_tensor, rank, "i32")
-    FIELD(attn_tensor, shape, "i32") FIELD(attn_tensor, axes, "pointer")
-    FIELD(attn_tensor, sum_axis, "i32") FIELD(attn_tensor, name, "pointer")
-    FIELD(attn_tensor, op, "pointer") FIELD(attn_tensor, input_count, "i32")
-    FIELD(attn_tensor, inputs, "pointer") FIELD(attn_tensor, next, "pointer") END};
+        FIELD(attn_tensor, shape, "i32") FIELD(attn_tensor, axes, "pointer")
+            FIELD(attn_tensor, sum_axis, "i32") FIELD(attn_tensor, name, "pointer")
+                FIELD(attn_tensor, op, "pointer") FIELD(attn_tensor, input_count, "i32")
+                    FIELD(attn_tensor, inputs, "pointer") FIELD(attn_tensor, next, "pointer") END};
 
 #define OPTION(member, kind) FIELD(attn_attention_options, member, kind)
 static const field attention_options[] = {
-    OPTION(score, "choice:score") OPTION(normalise, "choice:normalise")
-    OPTION(causal, "choice:causal") OPTION(window_left, "i32") OPTION(window_right, "i32")
-    OPTION(global_tokens, "i32") OPTION(scale_mode, "choice:scale") OPTION(scale, "f32")
-    OPTION(temperature, "f32") OPTION(fill_mode, "choice:fill") OPTION(fill, "f32")
-    OPTION(dropout, "f32") OPTION(seed, "u32") OPTION(need_weights, "i32")
-    OPTION(heads, "i32") OPTION(rotary, "choice:pairing") OPTION(rotary_base, "f32")
-    OPTION(valid_lengths, "tensor") OPTION(mask, "tensor") OPTION(bias, "tensor")
-    OPTION(alibi_slopes, "tensor") OPTION(head_mask, "tensor")
-    OPTION(score_query_weight, "tensor") OPTION(score_key_weight, "tensor")
-    OPTION(score_value_weight, "tensor") OPTION(score_weight, "tensor")
-    OPTION(score_width, "tensor") END};
+    OPTION(score, "choice:score") OPTION(normalise, "choice:normalise") OPTION(
+        causal, "choice:causal") OPTION(window_left, "i32") OPTION(window_right, "i32")
+        OPTION(global_tokens, "i32") OPTION(scale_mode, "choice:scale") OPTION(scale, "f32")
+            OPTION(temperature, "f32") OPTION(fill_mode, "choice:fill") OPTION(fill, "f32") OPTION(
+                dropout, "f32") OPTION(seed, "u32") OPTION(need_weights, "i32") OPTION(heads, "i32")
+                OPTION(rotary, "choice:pairing") OPTION(rotary_base, "f32")
+                    OPTION(valid_lengths, "tensor") OPTION(mask, "tensor") OPTION(bias, "tensor")
+                        OPTION(alibi_slopes, "tensor") OPTION(head_mask, "tensor")
+                            OPTION(score_query_weight, "tensor") OPTION(score_key_weight, "tensor")
+                                OPTION(score_value_weight, "tensor") OPTION(score_weight, "tensor")
+                                    OPTION(score_width, "tensor") END};
 
 #define WEIGHT(member) FIELD(attn_multi_head_weights, member, "tensor")
 static const field multi_head_weights[] = {
-    WEIGHT(query_weight) WEIGHT(query_bias) WEIGHT(key_weight) WEIGHT(key_bias)
-    WEIGHT(value_weight) WEIGHT(value_bias) WEIGHT(output_weight) WEIGHT(output_bias) END};
+    WEIGHT(query_weight) WEIGHT(query_bias) WEIGHT(key_weight) WEIGHT(key_bias) WEIGHT(value_weight)
+        WEIGHT(value_bias) WEIGHT(output_weight) WEIGHT(output_bias) END};
 
 #define FEED(member) FIELD(attn_feed_forward_weights, member, "tensor")
-static const field feed_forward_weights[] = {
-    FEED(linear1_weight) FEED(linear1_bias) FEED(linear2_weight) FEED(linear2_bias) END};
+static const field feed_forward_weights[] = {FEED(linear1_weight) FEED(linear1_bias)
+                                                 FEED(linear2_weight) FEED(linear2_bias) END};
 
 #define LAYER(member, kind) FIELD(attn_encoder_layer_weights, member, kind)
 static const field encoder_layer_weights[] = {
     LAYER(attention, "struct:multi_head_weights") LAYER(norm1_weight, "tensor")
-    LAYER(norm1_bias, "tensor") LAYER(norm2_weight, "tensor") LAYER(norm2_bias, "tensor")
-    LAYER(feed_forward, "struct:feed_forward_weights") END};
+        LAYER(norm1_bias, "tensor") LAYER(norm2_weight, "tensor") LAYER(norm2_bias, "tensor")
+            LAYER(feed_forward, "struct:feed_forward_weights") END};
 
-static const field texts_fields[] = {FIELD(attn_texts, bytes, "pointer")
-                                         FIELD(attn_texts, lengths, "pointer")
-                                             FIELD(attn_texts, count, "i32") END};
+static const field texts_fields[] = {FIELD(attn_texts, bytes, "pointer") FIELD(
+    attn_texts, lengths, "pointer") FIELD(attn_texts, count, "i32") END};
 
 static const field encoder_layer_options[] = {
     FIELD(attn_encoder_layer_options, attention, "struct:attention_options")
-    FIELD(attn_encoder_layer_options, norm, "choice:norm")
-    FIELD(attn_encoder_layer_options, activation, "choice:activation")
-    FIELD(attn_encoder_layer_options, eps, "f32") END};
+        FIELD(attn_encoder_layer_options, norm, "choice:norm")
+            FIELD(attn_encoder_layer_options, activation, "choice:activation")
+                FIELD(attn_encoder_layer_options, eps, "f32") END};
 
 #define MODEL(member, kind) FIELD(attn_attention_layer_options, member, kind)
 static const field attention_layer_options[] = {
     MODEL(attention, "struct:attention_options") MODEL(hiddens, "i32")
-    MODEL(position, "choice:position") MODEL(bias, "i32") MODEL(parameter_seed, "u32") END};
+        MODEL(position, "choice:position") MODEL(bias, "i32") MODEL(parameter_seed, "u32") END};
 
 static const struct {
   const char *name;
@@ -83,7 +84,9 @@ static const struct {
     {"attention_layer_options", sizeof(attn_attention_layer_options), attention_layer_options},
 };
 
-#define TEXT_OF_STATUS(name, value) "," "\"" #name "\":" #value
+#define TEXT_OF_STATUS(name, value) \
+  ","                               \
+  "\"" #name "\":" #value
 #define TEXT_OF_CHOICE(name, text) ",\"" text "\""
 
 /* Each list starts with a comma too many, which [1] leaves out. */
@@ -106,7 +109,13 @@ static const struct {
 
 size_t attn_describe(char *out, size_t capacity) {
   attn_text json = attn_text_in(out, capacity);
-  attn_text_add(&json, "{\"status\":{%s},\"choices\":{", &(ATTN_STATUS_LIST(TEXT_OF_STATUS))[1]);
+#ifdef __wasm_simd128__
+  const int simd = 1;
+#else
+  const int simd = 0;
+#endif
+  attn_text_add(&json, "{\"simd\":%d,\"status\":{%s},\"choices\":{", simd,
+                &(ATTN_STATUS_LIST(TEXT_OF_STATUS))[1]);
   for (size_t i = 0; i < COUNT(choices); i++)
     attn_text_add(&json, "%s\"%s\":[%s]", i ? "," : "", choices[i].name, choices[i].texts);
   attn_text_add(&json,

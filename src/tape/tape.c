@@ -92,8 +92,8 @@ int32_t attn_scope_enter(attn_tape *tape, const char *scope) {
   attn_text text = attn_text_in(tape->scope + previous, (size_t)(SCOPE_CAPACITY - previous));
   attn_text_add(&text, "%s.", scope);
   if (text.cut)
-    attn_fail(tape, ATTN_BAD_VALUE, "the scope \"%s\" is nested deeper than %d characters",
-              scope, SCOPE_CAPACITY - 1);
+    attn_fail(tape, ATTN_BAD_VALUE, "the scope \"%s\" is nested deeper than %d characters", scope,
+              SCOPE_CAPACITY - 1);
   tape->scope_length = previous + (int32_t)text.length;
   return previous;
 }
@@ -105,9 +105,7 @@ void attn_scope_leave(attn_tape *tape, int32_t previous) {
 
 /* ---- shapes ------------------------------------------------------------------------------- */
 
-attn_shape attn_shape1(const char *axis, int32_t size) {
-  return (attn_shape){1, {size}, {axis}};
-}
+attn_shape attn_shape1(const char *axis, int32_t size) { return (attn_shape){1, {size}, {axis}}; }
 
 attn_shape attn_shape2(const char *axis0, int32_t size0, const char *axis1, int32_t size1) {
   return (attn_shape){2, {size0, size1}, {axis0, axis1}};
@@ -131,18 +129,6 @@ attn_shape attn_shape_of(const attn_tensor *tensor) {
   }
   return shape;
 }
-
-int32_t attn_last(const attn_tensor *tensor) {
-  return tensor->rank ? tensor->shape[tensor->rank - 1] : 1;
-}
-
-ptrdiff_t attn_rows(const attn_tensor *tensor) {
-  ptrdiff_t rows = 1;
-  for (int32_t i = 0; i + 1 < tensor->rank; i++) rows *= tensor->shape[i];
-  return rows;
-}
-
-ptrdiff_t attn_length(const attn_tensor *tensor) { return attn_rows(tensor) * attn_last(tensor); }
 
 /* ---- tensors ------------------------------------------------------------------------------ */
 
@@ -191,8 +177,7 @@ attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_s
   attn_tensor *tensor = take(tape, sizeof *tensor);
   attn_real *data = tensor ? take(tape, bytes) : NULL;
   if (!data) return NULL;
-  *tensor = (attn_tensor){
-      .data = data, .rank = shape.rank, .sum_axis = -1, .name = full, .op = op};
+  *tensor = (attn_tensor){.data = data, .rank = shape.rank, .sum_axis = -1, .name = full, .op = op};
   for (int32_t i = 0; i < shape.rank; i++) {
     tensor->shape[i] = shape.size[i];
     tensor->axes[i] = shape.axes[i];
@@ -243,8 +228,8 @@ void attn_scratch_release(attn_tape *tape, attn_mark mark) { tape->arena.used = 
 attn_status attn_override(attn_tape *tape, const char *name, int32_t rank, const int32_t *at,
                           attn_real value) {
   if (rank < 0 || rank > ATTN_MAX_RANK) {
-    attn_fail(tape, ATTN_BAD_SHAPE, "an override of %s with %d axes; at most %d are possible",
-              name, rank, ATTN_MAX_RANK);
+    attn_fail(tape, ATTN_BAD_SHAPE, "an override of %s with %d axes; at most %d are possible", name,
+              rank, ATTN_MAX_RANK);
     return tape->status;
   }
   const size_t name_bytes = attn_text_length(name) + 1;

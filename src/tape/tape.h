@@ -23,17 +23,28 @@ attn_shape attn_shape4(const char *axis0, int32_t size0, const char *axis1, int3
                        const char *axis2, int32_t size2, const char *axis3, int32_t size3);
 attn_shape attn_shape_of(const attn_tensor *tensor);
 
-int32_t attn_last(const attn_tensor *tensor);     /* the size of the last axis */
-ptrdiff_t attn_rows(const attn_tensor *tensor);   /* the product of all others */
-ptrdiff_t attn_length(const attn_tensor *tensor); /* the number of elements */
+/* The size of the last axis, the product of all others, the number of elements. */
+static inline int32_t attn_last(const attn_tensor *tensor) {
+  return tensor->rank ? tensor->shape[tensor->rank - 1] : 1;
+}
+static inline ptrdiff_t attn_rows(const attn_tensor *tensor) {
+  ptrdiff_t rows = 1;
+  for (int32_t i = 0; i + 1 < tensor->rank; i++) rows *= tensor->shape[i];
+  return rows;
+}
+static inline ptrdiff_t attn_length(const attn_tensor *tensor) {
+  return attn_rows(tensor) * attn_last(tensor);
+}
 
 /* `op` must outlive the tape; `name` is copied behind the scope. Inputs that are NULL in the list
  * are left out: they stand for optional sources. */
 attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_shape shape,
                        int input_count, const attn_tensor *const *inputs);
-#define ATTN_INPUTS(...)                                                      \
+#define ATTN_INPUTS(...)                                                            \
   (int)(sizeof((const attn_tensor *const[]){__VA_ARGS__}) / sizeof(attn_tensor *)), \
-      (const attn_tensor *const[]) { __VA_ARGS__ }
+      (const attn_tensor *const[]) {                                                \
+    __VA_ARGS__                                                                     \
+  }
 
 attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor);
 

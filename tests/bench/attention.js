@@ -31,7 +31,9 @@ for (let round = 0; round < ROUNDS; round++) {
 
 const median = (/** @type {number[]} */ list) =>
   list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
-const medians = Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]));
+const medians = Object.fromEntries(
+  Object.entries(times).map(([name, list]) => [name, median(list)]),
+);
 
 console.log(`attention, T = ${LENGTH}, D = ${WIDTH}, median of ${ROUNDS}`);
 for (const [name, time] of Object.entries(medians)) {
@@ -39,5 +41,7 @@ for (const [name, time] of Object.entries(medians)) {
 }
 const ratio = (/** @type {string} */ slow, /** @type {string} */ fast) =>
   (medians[slow] / medians[fast]).toFixed(2);
-console.log(`  causal is ${ratio('fused', 'fused, causal')} × faster than unmasked, fused (1.6 asked)`);
+console.log(
+  `  causal is ${ratio('fused', 'fused, causal')} × faster than unmasked, fused (1.6 asked)`,
+);
 console.log(`  fused is ${ratio('through weights', 'fused')} × faster than through weights`);

@@ -24,4 +24,6 @@ const median = (/** @type {number[]} */ list) =>
 
 console.log(`start under Node, median of ${RUNS} processes`);
 console.log(`  import of dist/attention.js       ${median(runs.map(([load]) => load))} ms`);
-console.log(`  createEngine() to first result    ${median(runs.map(([, run]) => run))} ms (20 asked)`);
+console.log(
+  `  createEngine() to first result    ${median(runs.map(([, run]) => run))} ms (20 asked)`,
+);

@@ -1,0 +1,12 @@
+/**
+ * @param {string} text
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function fromBase64(text) {
+  const { Buffer } = /** @type {any} */ (globalThis); // Node's, which is faster
+  if (Buffer) return new Uint8Array(Buffer.from(text, 'base64'));
+  const decoded = atob(text);
+  const bytes = new Uint8Array(decoded.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = decoded.charCodeAt(i);
+  return bytes;
+}
