@@ -52,14 +52,6 @@ async function writeBinaries() {
   await writeModule('binaries-deflated.js', { simd: deflated(simd), scalar: deflated(scalar) });
 }
 
-/** @type {string} */ file) =>
-    deflateRawSync(await readFile(at(file)), { level: 9 }).toString('base64');
-  await writeModule('binaries.js', {
-    simd: await packed('dist/attention.wasm'),
-    scalar: await packed('dist/attention-scalar.wasm'),
-  });
-}
-
 /**
  * Signed values: blue below 0, red above, as heat is read; the middle is the neutral grey.
  * @param {number} t
