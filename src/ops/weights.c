@@ -85,8 +85,14 @@ attn_tensor *attn_dropout(attn_tape *tape, const attn_tensor *weights, float pro
   return attn_finish(tape, out);
 }
 
+static bool check_axes(attn_tape *tape, const attn_tensor *weights) {
+  if (weights->rank == 4) return true;
+  return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d axes; weights are [B, h, Tq, Tk]",
+                   weights->name, weights->rank);
+}
+
 attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tensor *weights) {
-  if (!ATTN_READY(tape, weights)) return NULL;
+  if (!ATTN_READY(tape, weights) || !check_axes(tape, weights)) return NULL;
   attn_tensor *mean = attn_push(tape, "mean_heads", name,
                                 attn_shape3("B", weights->shape[0], "Tq", weights->shape[2], "Tk",
                                             weights->shape[3]),
@@ -108,7 +114,7 @@ attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tenso
 }
 
 attn_tensor *attn_entropy(attn_tape *tape, const char *name, const attn_tensor *weights) {
-  if (!ATTN_READY(tape, weights)) return NULL;
+  if (!ATTN_READY(tape, weights) || !check_axes(tape, weights)) return NULL;
   attn_tensor *entropy = attn_push(
       tape, "entropy", name,
       attn_shape3("B", weights->shape[0], "h", weights->shape[1], "Tq", weights->shape[2]),
