@@ -80,8 +80,8 @@ static bool check_rotary(attn_tape *tape, const attn_tensor *x, const attn_tenso
                      (int)attn_length(positions), x->shape[x->rank - 2]);
   if (pairing != ATTN_PAIRING_HALVES && pairing != ATTN_PAIRING_INTERLEAVED)
     return attn_fail(tape, ATTN_BAD_VALUE, "pairing %d is neither halves nor interleaved", pairing);
-  if (!(base > 0) || base - base != 0)
-    return attn_fail(tape, ATTN_BAD_VALUE, "rotary base %g must be a number above 0",
+  if (!(base >= 1) || base - base != 0)
+    return attn_fail(tape, ATTN_BAD_VALUE, "rotary base %g must be a number of at least 1",
                      (double)base);
   if (positions)
     for (ptrdiff_t i = 0; i < attn_length(positions); i++)
