@@ -199,6 +199,7 @@ check-js:
 check-types: everything
 	$(call say,check,types)
 	$(Q)node_modules/.bin/tsc --project tsconfig.json
+	$(Q)node_modules/.bin/tsc --project tools/tsconfig.json
 
 check-layers:
 	$(call say,check,layers)
