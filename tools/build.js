@@ -1,10 +1,10 @@
 // Builds what the wasm files and the sources in wasm/ and web/ make together.
 //
-//   build/binaries.js       both wasm files as base64: `simd`, `scalar`
-//   build/binaries-deflated.js  the same, deflated first
-//   build/colour-tables.js  `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
-//   build/formulas.js       `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
-//   build/worker-main.js    `workerMain`: the worker with all that it imports, as one function
+//   build/binaries.js             both wasm files as base64: `simd`, `scalar`
+//   build/binaries-deflated.js    the same, deflated first
+//   build/colour-tables.js        `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
+//   build/formulas.js             `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
+//   build/worker-main.js          `workerMain`: the worker and what it imports, as one function
 //   dist/attention.js             the library, an ES module
 //   dist/element.js               the elements, an ES module
 //   dist/attention-playground.js  the elements, one classic script for any page
@@ -16,6 +16,8 @@
 
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as chromatic from 'd3-scale-chromatic';
@@ -23,8 +25,8 @@ import * as esbuild from 'esbuild';
 import formulas from '../web/lessons/formulas.js';
 import { mathTree } from './formulas.js';
 
-const root = new URL('../', import.meta.url);
-const at = (/** @type {string} */ path) => new URL(path, root);
+const root = fileURLToPath(new URL('../', import.meta.url));
+const at = (/** @type {string} */ path) => join(root, path);
 
 /** Bytes after gzip that a file may have. @type {Record<string, number>} */
 const LIMITS = { 'attention.wasm': 60 * 1024, 'attention-playground.js': 120 * 1024 };
@@ -84,7 +86,7 @@ async function writeFormulas() {
 }
 
 /** @type {import('esbuild').BuildOptions} */
-const common = { bundle: true, target: 'es2022', absWorkingDir: at('.').pathname };
+const common = { bundle: true, target: 'es2022', absWorkingDir: root };
 
 async function writeWorker() {
   const { outputFiles } = await esbuild.build({
@@ -128,16 +130,14 @@ async function copyPages() {
 
 /** Declarations come out even when types are wrong; `make check` is what fails then. */
 async function writeTypes() {
-  const tsc = at('node_modules/typescript/bin/tsc').pathname;
-  await promisify(execFile)(process.execPath, [
-    tsc,
-    '--project',
-    at('tools/types.json').pathname,
-  ]).catch((error) => {
-    const count = error.stdout?.match(/error TS/g)?.length;
-    if (!count) throw error;
-    console.warn(`  types    ${count} errors; make check shows them`);
-  });
+  const tsc = at('node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [tsc, '--project', at('tools/types.json')]).catch(
+    (error) => {
+      const count = error.stdout?.match(/error TS/g)?.length;
+      if (!count) throw error;
+      console.warn(`  types    ${count} errors; make check shows them`);
+    },
+  );
 }
 
 async function reportSizes() {
