@@ -48,9 +48,10 @@ export function stage(context, painter, { look, point }) {
       handle(/** @type {CustomEvent} */ (event).detail);
     });
   on('cellhover', look);
-  on('cellselect', (cell) =>
-    dispatch({ type: 'set', values: { cell: cell && [cell.row, cell.column] } }),
-  );
+  on('cellselect', (cell) => {
+    look(null);
+    dispatch({ type: 'set', values: { cell: cell && [cell.row, cell.column] } });
+  });
   on('cellclick', ({ row, column }) => {
     if (!model?.state.drawing || !matrix || !lesson.isAttentionMap(matrix.tensor)) return;
     dispatch({ type: 'close', row, column, closed: !lesson.isClosed(model.state, row, column) });

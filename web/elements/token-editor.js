@@ -193,7 +193,11 @@ export function tokenEditor(side, context, point) {
       oncompositionend: take,
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (event.isComposing || event.keyCode === 229) return;
-        if (event.key === 'Enter') finish(true);
+        if (event.key === 'Enter') {
+          // Else the key would go on to press the chip that is focused next.
+          event.preventDefault();
+          finish(true);
+        }
         if (event.key === 'Escape') {
           if (tokens[at] !== before) replace(at, before, `${side} chip ${at}`);
           finish(true, true);
