@@ -342,7 +342,7 @@ eachBrowser((browser) => {
       ],
     );
     const outline = await page.evaluate(
-      () => getComputedStyle(window.heatmap.shadowRoot.querySelector('.frame')).outlineStyle,
+      () => getComputedStyle(window.heatmap.shadowRoot.querySelector('canvas')).outlineStyle,
     );
     assert.equal(outline, 'solid', 'the focus is seen');
     await page.keyboard.press('Tab');
@@ -635,6 +635,27 @@ eachBrowser((browser) => {
       await heatmap.updated;
     });
     assert.equal(await text(page, '.readout'), 'query <E6 AD> → key the: 0.5');
+  });
+
+  test('a page from right to left moves nothing inside the figure', async () => {
+    const token = 'קטן';
+    const page = await open(
+      { ...small, editable: true, columnLabels: ['a', token, 'c'] },
+      { around: ['<div dir="rtl">', '</div>'] },
+    );
+    const from = await cell(page, 1, 1);
+    await page.mouse.click(...from.centre, { count: 2 });
+    const input = await page.evaluate(() => {
+      const box = window.heatmap.shadowRoot.querySelector('input').getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    });
+    for (const [at, middle] of input.entries()) {
+      assert.ok(Math.abs(middle - from.centre[at]) <= 1, `${input} over ${from.centre}`);
+    }
+    assert.equal(await text(page, '.readout'), `query cat → key \u2068${token}\u2069: 0.75`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await selected(page), '1,2');
   });
 
   test('exports what is shown', async () => {

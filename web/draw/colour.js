@@ -38,6 +38,8 @@ import { cividis, redBlue, viridis } from '../../build/colour-tables.js';
  * @property {Kind} kind
  * @property {number} low
  * @property {number} high
+ * @property {number} first entry of the table at `low`: not 0 where there is nothing to spread
+ * @property {number} unit entries for an increase of 1
  * @property {Uint8Array} table 256 × red, green, blue
  */
 
@@ -90,24 +92,27 @@ export function rangeOf(kind, range, ...extents) {
 }
 
 /**
+ * A scale without width gives all its values one colour: the middle (signed) or the low end.
  * @param {Kind} kind
  * @param {readonly [low: number, high: number]} ends
  * @param {'cividis' | 'viridis'} [palette] of weights
  * @returns {Scale}
  */
 export function scaleFor(kind, [low, high], palette = 'cividis') {
-  return { kind, low, high, table: tables[kind === 'signed' ? 'redBlue' : palette] };
+  const table = tables[kind === 'signed' ? 'redBlue' : palette];
+  const flat = !(high > low);
+  const first = flat && kind === 'signed' ? 128 : 0;
+  return { kind, low, high, first, unit: flat ? 0 : 255 / (high - low), table };
 }
 
 /**
  * @param {Scale} scale
  * @param {number} value not NaN
- * @returns {number} 0 to 255; a scale without width gives its middle (signed) or its low end
+ * @returns {number} 0 to 255
  */
-export function colourIndex({ kind, low, high }, value) {
-  if (!(high > low)) return kind === 'signed' ? 128 : 0;
-  const part = (value - low) / (high - low);
-  return part <= 0 ? 0 : part >= 1 ? 255 : Math.round(part * 255);
+export function colourIndex({ low, first, unit }, value) {
+  const at = first + (value - low) * unit;
+  return at <= 0 ? 0 : at >= 255 ? 255 : (at + 0.5) | 0;
 }
 
 /**

@@ -108,11 +108,12 @@ export function paintCells(matrix, scale, masked) {
   for (let index = 0; index < 256; index++) {
     channels.set(scale.table.subarray(index * 3, index * 3 + 3), index * 4);
   }
+  const leaks = scale.kind === 'weights';
   for (let row = 0, cell = 0; row < rows; row++) {
     for (let column = 0, at = offset + row * stride; column < columns; column++, cell++, at++) {
       const value = data[at];
-      const hidden = masked?.[cell] && !(scale.kind === 'weights' && value > 0);
-      if (!hidden && !Number.isNaN(value)) pixels[cell] = colours[colourIndex(scale, value)];
+      if (Number.isNaN(value) || (masked?.[cell] && !(leaks && value > 0))) continue;
+      pixels[cell] = colours[colourIndex(scale, value)];
     }
   }
   return { width: columns, height: rows, data: bytes };

@@ -67,10 +67,11 @@ import { schemeOf } from './theme.js';
 /** @typedef {import('./heatmap-grid.js').Cell} Cell */
 
 const style = `
+:host { direction: ltr; }
 .frame { position: relative; max-width: 100%; }
 canvas { display: block; max-width: 100%; touch-action: manipulation; }
 canvas[hidden] { display: none; }
-.frame.focused { outline: 2px solid var(--attn-query); outline-offset: 4px; border-radius: 4px; }
+canvas.focused { outline: 2px solid var(--attn-query); outline-offset: 6px; border-radius: 1px; }
 .unseen :focus-visible { outline: none; }
 .readout { margin: 8px 0 0; min-height: 1.5em; overflow-wrap: anywhere; }
 @media (max-width: 480px) { .readout { min-height: 3em; } }
@@ -78,16 +79,19 @@ canvas[hidden] { display: none; }
   position: absolute;
   margin: 0;
   padding: 0 4px;
-  border: 1px solid var(--attn-query);
+  border: 2px solid var(--attn-query);
   border-radius: 4px;
   background: var(--attn-paper);
   color: var(--attn-ink);
   text-align: center;
 }
+.edit:focus-visible { outline: none; }
 .edit[hidden] { display: none; }
 .edit-note {
   position: absolute;
   left: 0;
+  z-index: 1;
+  width: max-content;
   max-width: 100%;
   padding: 2px 6px;
   border: 1px solid var(--attn-hairline);
@@ -502,13 +506,13 @@ export class AttentionHeatmap extends HTMLElement {
     grid.addEventListener('focusin', (event) => {
       const target = /** @type {HTMLElement} */ (event.target);
       this.#focused = true;
-      this.#surface.frame.classList.toggle('focused', target.matches(':focus-visible'));
+      this.#surface.canvas.classList.toggle('focused', target.matches(':focus-visible'));
       this.#choose(this.#grid.cellOf(target), false);
       this.#surface.invalidate();
     });
     grid.addEventListener('focusout', () => {
       this.#focused = false;
-      this.#surface.frame.classList.remove('focused');
+      this.#surface.canvas.classList.remove('focused');
       this.#surface.invalidate();
     });
     grid.addEventListener('click', (event) => {
@@ -529,7 +533,7 @@ export class AttentionHeatmap extends HTMLElement {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (to) {
       this.#choose(to, true);
-      this.#surface.frame.classList.add('focused');
+      this.#surface.canvas.classList.add('focused');
     } else if (this.editable && (key === 'Enter' || key === 'F2')) this.#edit(cell);
     else if (this.editable && plain && /^[\d.−-]$/.test(key)) this.#edit(cell, key);
     else if (this.editable && (key === 'Delete' || key === 'Backspace')) this.#take(cell, null);

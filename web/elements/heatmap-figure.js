@@ -38,6 +38,13 @@ import { checkFit } from './heatmap-data.js';
 /** Narrower cells never hold a value, so their texts are not made. */
 const leastForValues = 20;
 
+/**
+ * A label inside a sentence: one written from right to left must not reorder what surrounds it.
+ * @param {string} label
+ */
+const isolate = (label) =>
+  /[\u0590-\u08FF\uFB1D-\uFEFC]/.test(label) ? `\u2068${label}\u2069` : label;
+
 export class Figure {
   /** @param {Parts} parts */
   constructor(parts) {
@@ -104,9 +111,9 @@ export class Figure {
       .map(([, reason]) => reason);
     const cell = fill(strings.cell, {
       rowAxis: this.rowAxis,
-      row: this.rowLabels?.[row] ?? row,
+      row: isolate(this.rowLabels?.[row] ?? String(row)),
       columnAxis: this.columnAxis,
-      column: this.columnLabels?.[column] ?? column,
+      column: isolate(this.columnLabels?.[column] ?? String(column)),
       value: format(this.valueAt(row, column)),
     });
     const flag = rowFlags?.[row] ?? 0;

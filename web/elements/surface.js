@@ -26,6 +26,10 @@ export class Surface {
 
   #host;
   #draw;
+  #ruler = /** @type {OffscreenCanvasRenderingContext2D} */ (
+    new OffscreenCanvas(1, 1).getContext('2d')
+  );
+  #font = '';
   #room = 0;
   #frame = 0;
   #watcher = new ResizeObserver(([{ contentRect }]) => {
@@ -115,8 +119,10 @@ export class Surface {
 
   /** @type {import('../draw/layout.js').Measure} */
   measure = (text, font) => {
-    this.pen.font = font;
-    return this.pen.measureText(text).width;
+    // Setting a font costs more than measuring with it.
+    if (this.#font !== font) this.#ruler.font = font;
+    this.#font = font;
+    return this.#ruler.measureText(text).width;
   };
 }
 
