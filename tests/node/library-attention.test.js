@@ -222,6 +222,7 @@ onEachEngine('scoring functions by hand', (engine) => {
   assertClose(scores({ score: 'scaled-dot' }), [[11 / Math.SQRT2, 0, 0]]);
   assertClose(scores({ score: 'cosine' }), [[11 / (Math.sqrt(5) * 5), 0, 0]], 'cosine');
   assertSame(scores({ score: 'gaussian' }), [[-4, -3.125, -2.5]]);
+  assertSame(scores({ score: 'gaussian', params: {} }), [[-4, -3.125, -2.5]]);
   assertSame(scores({ score: 'gaussian', params: { width: 2 } }), [[-16, -12.5, -10]]);
   assertSame(
     scores({

@@ -300,6 +300,12 @@ refuses('overrides', [
     UNKNOWN,
     'axis',
   ],
+  [
+    'at a cell that is 0 in 32 bits',
+    overriding({ name: 'weights', at: [0, 0, 0, 2 ** 32], value: 1 }),
+    EITHER,
+    2 ** 32,
+  ],
   ['that are null', overriding(null), EITHER, 'override'],
   ['without a place', overriding({ name: 'weights', value: 1 }), EITHER, 'weights', 'at'],
   ['at a number', overriding({ name: 'weights', at: 3, value: 1 }), EITHER, 'weights', 'at', 3],
