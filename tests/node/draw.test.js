@@ -18,7 +18,7 @@ import { cellTexts, drawHeatmap, paintCells } from '../../web/draw/heatmap.js';
 import { boxOf, cellAt, ellipsis, layoutHeatmap } from '../../web/draw/layout.js';
 import { palette } from '../../web/elements/style.js';
 
-/** @type {import('../../web/elements/theme.js').Theme} */
+/** @type {import('../../web/draw/pen.js').Theme} */
 const theme = Object.assign({ font: 'sans-serif', mono: 'monospace' }, palette.light);
 const hostile = '"><img src=x onerror=alert(1)>';
 

@@ -14,7 +14,7 @@ import { write } from './pen.js';
 
 /** @typedef {import('./colour.js').Matrix} Matrix */
 /** @typedef {import('./layout.js').Measure} Measure */
-/** @typedef {import('../elements/theme.js').Theme} Theme */
+/** @typedef {import('./pen.js').Theme} Theme */
 
 /**
  * @typedef {object} ArcsOptions

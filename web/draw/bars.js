@@ -70,7 +70,7 @@ export function layoutBars({ labels, values, width, measure, theme }) {
  * @param {ArrayLike<number> | null} [bars.masked] reasons, 0 = not masked
  * @param {number | null} [bars.marked] the line that is looked at
  * @param {number} [bars.ratio] device pixels in a CSS pixel
- * @param {import('../elements/theme.js').Theme} bars.theme
+ * @param {import('./pen.js').Theme} bars.theme
  */
 export function drawBars(pen, { geometry, values, masked, marked = null, ratio = 1, theme }) {
   const { width, height, left, right, low, high, labels, figures } = geometry;

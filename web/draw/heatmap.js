@@ -18,7 +18,7 @@ import { drawPixels, hatch, write } from './pen.js';
 /** @typedef {import('./colour.js').Scale} Scale */
 /** @typedef {import('./layout.js').Geometry} Geometry */
 /** @typedef {import('./pen.js').Pen} Pen */
-/** @typedef {import('../elements/theme.js').Theme} Theme */
+/** @typedef {import('./pen.js').Theme} Theme */
 
 /**
  * @typedef {object} Heatmap

@@ -21,7 +21,7 @@ import { drawPixels, hatch, write } from './pen.js';
  * @property {number | null} [constant] the value that all cells share
  * @property {string} [constantText] what says so
  * @property {readonly LegendNote[]} [notes]
- * @property {import('../elements/theme.js').Theme} theme
+ * @property {import('./pen.js').Theme} theme
  */
 
 export const barHeight = 6;
@@ -82,7 +82,7 @@ export function drawLegend(pen, legend) {
  * A cell that is not a number: crossed out on paper, or filled where a cross has no room.
  * @param {import('./pen.js').Pen} pen
  * @param {import('./pen.js').Box} box
- * @param {import('../elements/theme.js').Theme} theme
+ * @param {import('./pen.js').Theme} theme
  */
 export function drawCross(pen, { x, y, width, height }, theme) {
   const inset = Math.min(width, height) / 4;

@@ -15,6 +15,21 @@
  * @typedef {CanvasPen | SvgPen} Pen
  */
 
+/**
+ * Colours and fonts as a canvas needs them.
+ * @typedef {object} Theme
+ * @property {string} paper
+ * @property {string} ink
+ * @property {string} quiet
+ * @property {string} hairline
+ * @property {string} hatch
+ * @property {string} query
+ * @property {string} key
+ * @property {string} alert
+ * @property {string} font
+ * @property {string} mono
+ */
+
 const hatchPitch = 6;
 
 /**

@@ -56,6 +56,7 @@ import {
 import { HeatmapEditor } from './heatmap-editor.js';
 import { Figure } from './heatmap-figure.js';
 import { gridLimit, HeatmapGrid } from './heatmap-grid.js';
+import { style } from './heatmap-style.js';
 import { adopt, sheet } from './style.js';
 import { Surface } from './surface.js';
 import { schemeOf } from './theme.js';
@@ -65,45 +66,6 @@ import { schemeOf } from './theme.js';
 /** @typedef {import('./heatmap-data.js').Token} Token */
 /** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
 /** @typedef {import('./heatmap-grid.js').Cell} Cell */
-
-const style = `
-:host { direction: ltr; }
-.frame { position: relative; max-width: 100%; }
-canvas { display: block; max-width: 100%; touch-action: manipulation; }
-canvas[hidden] { display: none; }
-canvas.focused { outline: 2px solid var(--attn-query); outline-offset: 6px; border-radius: 1px; }
-.unseen :focus-visible { outline: none; }
-.readout { margin: 8px 0 0; min-height: 1.5em; overflow-wrap: anywhere; }
-@media (max-width: 480px) { .readout { min-height: 3em; } }
-.edit {
-  position: absolute;
-  margin: 0;
-  padding: 0 4px;
-  border: 2px solid var(--attn-query);
-  border-radius: 4px;
-  background: var(--attn-paper);
-  color: var(--attn-ink);
-  text-align: center;
-}
-.edit:focus-visible { outline: none; }
-.edit[hidden] { display: none; }
-.edit-note {
-  position: absolute;
-  left: 0;
-  z-index: 1;
-  width: max-content;
-  max-width: 100%;
-  padding: 2px 6px;
-  border: 1px solid var(--attn-hairline);
-  border-radius: 4px;
-  background: var(--attn-paper);
-}
-:host([thumbnail]) .readout { display: none; }
-@media print {
-  canvas { height: auto !important; }
-  .readout { display: none; }
-}
-`;
 
 const asText = (/** @type {string | null} */ text) => text;
 

@@ -13,7 +13,7 @@ import { checkFit } from './heatmap-data.js';
 /** @typedef {import('../draw/colour.js').Matrix} Matrix */
 /** @typedef {import('./heatmap-data.js').Token} Token */
 /** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
-/** @typedef {import('./theme.js').Theme} Theme */
+/** @typedef {import('../draw/pen.js').Theme} Theme */
 /** @typedef {Pick<import('../draw/layout.js').LayoutOptions, 'width' | 'ratio' | 'measure'>} Room */
 /** @typedef {Pick<import('../draw/heatmap.js').Heatmap, 'highlight' | 'selected'>} Marks */
 

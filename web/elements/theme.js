@@ -9,21 +9,7 @@
  */
 
 /** @typedef {import('./style.js').Scheme} Scheme */
-
-/**
- * Colours and fonts as a canvas needs them.
- * @typedef {object} Theme
- * @property {string} paper
- * @property {string} ink
- * @property {string} quiet
- * @property {string} hairline
- * @property {string} hatch
- * @property {string} query
- * @property {string} key
- * @property {string} alert
- * @property {string} font
- * @property {string} mono
- */
+/** @typedef {import('../draw/pen.js').Theme} Theme */
 
 const names = /** @type {const} */ ([
   'paper',
