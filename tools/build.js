@@ -70,14 +70,23 @@ function bytes(colour) {
     : Array.from(colour.match(/\d+/g) ?? [], Number);
 }
 
+/** Each colour is written as its difference from the one before, which packs far better. */
 async function writeColourTables() {
-  const table = (/** @type {(t: number) => string} */ colour) =>
-    Array.from({ length: 256 }, (_, i) => bytes(colour(i / 255))).flat();
-  await writeModule('colour-tables.js', {
-    cividis: table(chromatic.interpolateCividis),
-    viridis: table(chromatic.interpolateViridis),
-    redBlue: table(blueToRed),
-  });
+  const table = (/** @type {(t: number) => string} */ colour) => {
+    const values = Array.from({ length: 256 }, (_, i) => bytes(colour(i / 255))).flat();
+    return JSON.stringify(values.map((value, i) => value - (values[i - 3] ?? 0)));
+  };
+  const lines = [
+    '/** @param {number[]} steps */',
+    'function table(steps) {',
+    '  const colour = [0, 0, 0];',
+    '  return steps.map((step, i) => (colour[i % 3] += step));',
+    '}',
+    `export const cividis = /* @__PURE__ */ table(${table(chromatic.interpolateCividis)});`,
+    `export const viridis = /* @__PURE__ */ table(${table(chromatic.interpolateViridis)});`,
+    `export const redBlue = /* @__PURE__ */ table(${table(blueToRed)});`,
+  ];
+  await writeFile(at('build/colour-tables.js'), `${lines.join('\n')}\n`);
 }
 
 async function writeFormulas() {
