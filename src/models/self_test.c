@@ -1,5 +1,5 @@
 /* The known answer: every function once on fixed inputs, all result bits in one hash (FNV-1a over
- * words).
+ * words, upper bits folded down after each: a product alone would let two flipped signs cancel).
  *
  * Run at load it tells whether this build, on this machine, computes what every other one does. */
 #include "ops/ops.h"
@@ -9,11 +9,16 @@ static uint32_t word_of(const attn_real *number) {
   return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
 }
 
+static uint32_t add_word(uint32_t hash, uint32_t word) {
+  hash = (hash ^ word) * 16777619u;
+  return hash ^ hash >> 15;
+}
+
 static uint32_t hash_tape(uint32_t hash, const attn_tape *tape) {
   for (const attn_tensor *tensor = attn_tape_first(tape); tensor; tensor = tensor->next)
     for (ptrdiff_t i = 0; i < attn_length(tensor); i++)
-      hash = (hash ^ word_of(tensor->data + i)) * 16777619u;
-  return (hash ^ (uint32_t)attn_tape_status(tape)) * 16777619u;
+      hash = add_word(hash, word_of(tensor->data + i));
+  return add_word(hash, (uint32_t)attn_tape_status(tape));
 }
 
 /* Uniform in [-½, ½). */
