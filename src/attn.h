@@ -33,12 +33,12 @@ typedef float attn_real;
 
 /* ---- status ------------------------------------------------------------------------------- */
 
-#define ATTN_STATUS_LIST(X)                                                              \
-  X(OK, 0)         /* all is well */                                                     \
+#define ATTN_STATUS_LIST(X)                                                               \
+  X(OK, 0)         /* all is well */                                                      \
   X(BAD_SHAPE, -1) /* tensors whose shapes do not fit each other, or a size below zero */ \
-  X(BAD_VALUE, -2) /* an option or an element out of its range */                        \
-  X(TOO_BIG, -3)   /* a tensor above ATTN_MAX_BYTES */                                   \
-  X(NO_MEMORY, -4) /* the block is full and cannot grow */                               \
+  X(BAD_VALUE, -2) /* an option or an element out of its range */                         \
+  X(TOO_BIG, -3)   /* a tensor above ATTN_MAX_BYTES */                                    \
+  X(NO_MEMORY, -4) /* the block is full and cannot grow */                                \
   X(NOT_FOUND, -5) /* a name that no tensor has */
 
 typedef enum attn_status {
@@ -82,6 +82,8 @@ void attn_tape_reset(attn_tape *tape);
 
 attn_status attn_tape_status(const attn_tape *tape);
 const char *attn_tape_message(const attn_tape *tape);
+const char *attn_tape_option(
+    const attn_tape *tape); /* the option at fault, "" when there is none */
 attn_tensor *attn_tape_first(const attn_tape *tape);
 attn_tensor *attn_tape_find(const attn_tape *tape, const char *name); /* NULL when there is none */
 
@@ -109,60 +111,59 @@ attn_status attn_overrides_check(attn_tape *tape);
 
 /* Each list gives the C name and the name callers write. */
 #define ATTN_SCORE_LIST(X)                                                          \
-  X(SCALED_DOT, "scaled-dot") /* q·k, scale 1/√D unless told otherwise */            \
-  X(DOT, "dot")               /* q·k (Luong et al. 2015, "dot") */                   \
-  X(ADDITIVE, "additive")     /* w_v·tanh(W_q q + W_k k) (Bahdanau et al. 2015) */   \
-  X(GENERAL, "general")       /* qᵀ W k (Luong et al. 2015, "general") */            \
-  X(COSINE, "cosine")         /* q·k ÷ (|q| |k|), 0 where a norm is 0 */             \
+  X(SCALED_DOT, "scaled-dot") /* q·k, scale 1/√D unless told otherwise */        \
+  X(DOT, "dot")               /* q·k (Luong et al. 2015, "dot") */                 \
+  X(ADDITIVE, "additive")     /* w_v·tanh(W_q q + W_k k) (Bahdanau et al. 2015) */ \
+  X(GENERAL, "general")       /* qᵀ W k (Luong et al. 2015, "general") */         \
+  X(COSINE, "cosine")         /* q·k ÷ (|q| |k|), 0 where a norm is 0 */          \
   X(GAUSSIAN, "gaussian")     /* -½ |(q - k) w|² (D2L "Attention Pooling") */
 
-#define ATTN_NORMALISE_LIST(X)                             \
-  X(SOFTMAX, "softmax") /* rows sum to 1 */                \
+#define ATTN_NORMALISE_LIST(X)                              \
+  X(SOFTMAX, "softmax") /* rows sum to 1 */                 \
   X(SIGMOID, "sigmoid") /* each cell 1 ÷ (1 + e^-score) */ \
   X(RELU, "relu")       /* each cell max(0, score) */
 
-#define ATTN_CAUSAL_LIST(X)                                                       \
-  X(NONE, "none")                                                                 \
-  X(BOTTOM_RIGHT, "bottom-right") /* the last query stands at the last key */     \
+#define ATTN_CAUSAL_LIST(X)                                                   \
+  X(NONE, "none")                                                             \
+  X(BOTTOM_RIGHT, "bottom-right") /* the last query stands at the last key */ \
   X(TOP_LEFT, "top-left")         /* the first query stands at the first key */
 
-#define ATTN_SCALE_LIST(X)                                                 \
+#define ATTN_SCALE_LIST(X)                                                   \
   X(DEFAULT, "default") /* 1/√D for scaled-dot, 1 for every other score */ \
-  X(OFF, "off")                                                            \
+  X(OFF, "off")                                                              \
   X(GIVEN, "given")
 
-#define ATTN_FILL_LIST(X)                                                            \
-  X(EXCLUDE, "exclude") /* masked cells take no part; an empty row gives zeros */     \
+#define ATTN_FILL_LIST(X)                                                         \
+  X(EXCLUDE, "exclude") /* masked cells take no part; an empty row gives zeros */ \
   X(GIVEN, "given")     /* masked scores are replaced by `fill`, as D2L and PyTorch */
 
-#define ATTN_PAIRING_LIST(X)                                   \
-  X(NONE, "none")                                              \
-  X(HALVES, "halves")           /* element i with i + D/2 */   \
+#define ATTN_PAIRING_LIST(X)                                 \
+  X(NONE, "none")                                            \
+  X(HALVES, "halves")           /* element i with i + D/2 */ \
   X(INTERLEAVED, "interleaved") /* element 2i with 2i + 1 */
 
-#define ATTN_ACTIVATION_LIST(X)                      \
-  X(RELU, "relu")                                    \
-  X(GELU, "gelu")           /* ½x(1 + erf(x/√2)) */  \
+#define ATTN_ACTIVATION_LIST(X)                        \
+  X(RELU, "relu")                                      \
+  X(GELU, "gelu")           /* ½x(1 + erf(x/√2)) */ \
   X(GELU_TANH, "gelu-tanh") /* ½x(1 + tanh(√(2/π)(x + 0.044715x³))) */
 
 #define ATTN_NORM_LIST(X)                                      \
   X(POST, "post") /* norm(x + sublayer(x)) (Vaswani et al.) */ \
   X(PRE, "pre")   /* x + sublayer(norm(x)) */
 
-#define ATTN_DISTRIBUTION_LIST(X)                                        \
-  X(NORMAL, "normal")   /* mean 0, variance 1 */                         \
-  X(UNIFORM, "uniform") /* [0, 1) */                                     \
+#define ATTN_DISTRIBUTION_LIST(X)                \
+  X(NORMAL, "normal")   /* mean 0, variance 1 */ \
+  X(UNIFORM, "uniform") /* [0, 1) */             \
   X(XAVIER, "xavier")   /* uniform ±√(6 ÷ (in + out)), shape [out, in] */
 
-#define ATTN_POSITION_LIST(X)                                         \
-  X(NONE, "none")                                                     \
-  X(SINUSOIDAL, "sinusoidal") /* added to the embedding */            \
-  X(LEARNED, "learned")       /* a random table, added */             \
-  X(ROTARY, "rotary")         /* turns query and key */               \
+#define ATTN_POSITION_LIST(X)                              \
+  X(NONE, "none")                                          \
+  X(SINUSOIDAL, "sinusoidal") /* added to the embedding */ \
+  X(LEARNED, "learned")       /* a random table, added */  \
+  X(ROTARY, "rotary")         /* turns query and key */    \
   X(ALIBI, "alibi")           /* a bias falling with the distance */
 
-#define ATTN_CHOICE_ENUM(prefix, list) \
-  typedef enum prefix { list } prefix;
+#define ATTN_CHOICE_ENUM(prefix, list) typedef enum prefix { list } prefix;
 #define ATTN_SCORE_ENUM(name, text) ATTN_SCORE_##name,
 #define ATTN_NORMALISE_ENUM(name, text) ATTN_NORMALISE_##name,
 #define ATTN_CAUSAL_ENUM(name, text) ATTN_CAUSAL_##name,
@@ -261,9 +262,9 @@ attn_encoder_layer_options attn_encoder_layer_defaults(void);
 
 typedef struct attn_attention_layer_options {
   attn_attention_options attention;
-  int32_t hiddens;        /* H */
-  int32_t position;       /* attn_position */
-  int32_t bias;           /* 1: the four projections have biases */
+  int32_t hiddens;         /* H */
+  int32_t position;        /* attn_position */
+  int32_t bias;            /* 1: the four projections have biases */
   uint32_t parameter_seed; /* of embeddings and weights */
 } attn_attention_layer_options;
 
@@ -336,8 +337,7 @@ attn_tensor *attn_sinusoidal(attn_tape *tape, const char *name, int32_t length, 
 /* x […, T, D], D even, turned by its position. positions [T], or NULL: offset, offset + 1, …
  * (Su et al. 2021.) */
 attn_tensor *attn_rotary(attn_tape *tape, const char *name, const attn_tensor *x,
-                         const attn_tensor *positions, int32_t offset, int32_t pairing,
-                         float base);
+                         const attn_tensor *positions, int32_t offset, int32_t pairing, float base);
 
 /* [h] slopes of ALiBi. (Press et al. 2022, heads that are no power of two as in their code.) */
 attn_tensor *attn_alibi_slopes(attn_tape *tape, const char *name, int32_t heads);

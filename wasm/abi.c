@@ -1,9 +1,9 @@
 /* The border: every function that JavaScript may call, and nothing else.
  *
- * Only i32 and f32 cross; pointers are i32. There is one tape, in the memory behind the program's own
- * data. Memory grows inside take, input and every function that returns a tensor, so views of it must
- * be made anew after those. A NULL result means that status() is not 0 and message() says why.
- * Shapes, errors and sources of the functions stand in attn.h. */
+ * Only i32 and f32 cross; pointers are i32. There is one tape, in the memory behind the program's
+ * own data. Memory grows inside take, input and every function that returns a tensor, so views of
+ * it must be made anew after those. A NULL result means that status() is not 0 and message() says
+ * why. Shapes, errors and sources of the functions stand in attn.h. */
 #include "attn.h"
 
 #define EXPORT(name) __attribute__((export_name(#name)))
@@ -40,11 +40,11 @@ EXPORT(status) int32_t status(void) { return attn_tape_status(tape); }
 
 EXPORT(message) const char *message(void) { return attn_tape_message(tape); }
 
+EXPORT(option) const char *option(void) { return attn_tape_option(tape); }
+
 EXPORT(take) void *take(uint32_t bytes) { return attn_tape_take(tape, bytes); }
 
 EXPORT(first) attn_tensor *first(void) { return attn_tape_first(tape); }
-
-EXPORT(find) attn_tensor *find(const char *name) { return attn_tape_find(tape, name); }
 
 EXPORT(input)
 attn_tensor *input(const char *name, int32_t rank, const int32_t *shape, const char *const *axes) {
@@ -101,8 +101,7 @@ attn_tensor *attention(const attn_tensor *query, const attn_tensor *key, const a
 
 EXPORT(multi_head_attention)
 attn_tensor *multi_head_attention(const attn_tensor *queries, const attn_tensor *keys,
-                                  const attn_tensor *values,
-                                  const attn_multi_head_weights *weights,
+                                  const attn_tensor *values, const attn_multi_head_weights *weights,
                                   const attn_attention_options *options) {
   return attn_multi_head_attention(tape, queries, keys, values, weights, options);
 }

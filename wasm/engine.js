@@ -121,6 +121,14 @@ export function checkOverride(override) {
       { option: 'overrides' },
     );
   }
+  const isIndex = (/** @type {unknown} */ index) =>
+    index === null || (Number.isInteger(index) && Number(index) >= 0 && Number(index) < 2 ** 31);
+  const bad = at.findIndex((index) => !isIndex(index));
+  if (bad >= 0) {
+    throw new AttentionError('BAD_VALUE', `an override of ${name} at ${at[bad]}: not an index`, {
+      option: 'overrides',
+    });
+  }
   return { name, at, value };
 }
 
@@ -176,11 +184,7 @@ export class Core {
     this.#exports.reset();
     for (const override of overrides) {
       const { name, at, value } = checkOverride(override);
-      const indices = Int32Array.from(at, (index) => {
-        if (index === null) return -1;
-        if (Number.isInteger(index) && index >= 0) return index;
-        throw new AttentionError('BAD_VALUE', `an override of ${name} at ${index}: not an index`);
-      });
+      const indices = Int32Array.from(at, (index) => index ?? -1);
       this.call('override', this.text(name), at.length, this.bytes(indices), value);
     }
   }
@@ -204,9 +208,11 @@ export class Core {
     if (this.#exports.status() !== 0) {
       const status = this.#exports.status();
       const message = this.#text(this.#exports.message());
+      const option = this.#text(this.#exports.option()) || undefined;
       const codes = Object.entries(this.layout.status);
+      const code = codes.find(([, value]) => value === status)?.[0] ?? 'TRAP';
       this.#exports.reset();
-      throw new AttentionError(codes.find(([, value]) => value === status)?.[0] ?? 'TRAP', message);
+      throw new AttentionError(code, message, { option });
     }
     return result;
   }
@@ -388,7 +394,10 @@ export class Core {
    * @returns {Pointer}  0 when the tape has no such tensor
    */
   find(name) {
-    return this.call('find', this.text(name));
+    for (let tensor = this.#exports.first(); tensor; tensor = this.#field(tensor, 'next')) {
+      if (this.#text(this.#field(tensor, 'name')) === name) return tensor;
+    }
+    return 0;
   }
 
   /**

@@ -51,8 +51,8 @@ class Model {
    * @param {string} name  of a tensor
    * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
    */
-  override(name, { at, value, ...rest }) {
-    this.#overrides.push(checkOverride({ ...rest, name, at, value }));
+  override(name, cell) {
+    this.#overrides.push(checkOverride({ ...cell, name }));
   }
 
   clearOverrides() {

@@ -72,7 +72,9 @@ export function checkNames(what, options, known) {
  */
 function refuse(value, option, allowed) {
   const shown = typeof value === 'string' ? `"${value}"` : String(value);
-  throw new AttentionError('BAD_VALUE', `${option} ${shown} must be ${allowed}`, { option });
+  throw new AttentionError('BAD_VALUE', `${option} ${shown} must be ${allowed}`, {
+    option: option.split('.')[0],
+  });
 }
 
 /**
@@ -301,6 +303,7 @@ export function scoreFields(core, score, params) {
   }
   if (score === 'gaussian') {
     checkNames('params', params, ['width']);
+    if (params.width === undefined) return {};
     const width = toTensor(params.width, 'params.width');
     return { score_width: core.input('score.width', reshape(width, [width.data.length]), ['1']) };
   }

@@ -92,6 +92,20 @@ function isList(value) {
  * @returns {Tensor}  may share its data with `value`: read, never write
  */
 export function toTensor(value, name) {
+  try {
+    return convert(value, name);
+  } catch (error) {
+    if (error instanceof AttentionError) error.option = name;
+    throw error;
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Tensor}
+ */
+function convert(value, name) {
   if (isShaped(value)) return fromShaped(value, name);
   if (isList(value) || typeof value === 'number' || typeof value === 'boolean') {
     return fromNested(value, name);

@@ -1,7 +1,7 @@
 /* Counter-based random numbers: Philox 4x32-10 (Salmon et al. 2011).
  *
- * Number i of a stream is a pure function of (key, i). The key comes from a seed and a name, so that
- * no stream depends on how many numbers another one used. */
+ * Number i of a stream is a pure function of (key, i). The key comes from a seed and a name, so
+ * that no stream depends on how many numbers another one used. */
 #ifndef ATTN_BASE_RANDOM_H
 #define ATTN_BASE_RANDOM_H
 

@@ -77,10 +77,18 @@ void attn_text_add_list(attn_text *text, const char *format, va_list arguments) 
       continue;
     }
     switch (*++format) {
-      case 'd': add_integer(text, va_arg(arguments, int)); break;
-      case 's': add_string(text, va_arg(arguments, const char *)); break;
-      case 'g': add_number(text, va_arg(arguments, double)); break;
-      default: add_char(text, *format); break;
+      case 'd':
+        add_integer(text, va_arg(arguments, int));
+        break;
+      case 's':
+        add_string(text, va_arg(arguments, const char *));
+        break;
+      case 'g':
+        add_number(text, va_arg(arguments, double));
+        break;
+      default:
+        add_char(text, *format);
+        break;
     }
   }
 }

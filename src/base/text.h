@@ -16,7 +16,8 @@ typedef struct attn_text {
 
 attn_text attn_text_in(char *out, size_t capacity);
 
-/* %d int, %s string (NULL prints nothing), %g number with up to 7 significant digits, %% percent. */
+/* %d int, %s string (NULL prints nothing), %g number with up to 7 significant digits, %% percent.
+ */
 void attn_text_add(attn_text *text, const char *format, ...);
 void attn_text_add_list(attn_text *text, const char *format, va_list arguments);
 

@@ -6,8 +6,9 @@
  *   weights        softmax, sigmoid or relu of them             see ops/weights.c
  *   output         weights · value                              [B, h, Tq, Dv]
  *
- * Where weights are not asked for and the score is a dot product under a softmax, one fused step takes
- * the place of the last five. Sizes and options are checked here once; operations rely on it. */
+ * Where weights are not asked for and the score is a dot product under a softmax, one fused step
+ * takes the place of the last five. Sizes and options are checked here once; operations rely on it.
+ */
 #include "nn/attention.h"
 
 #include "math/simd.h"
@@ -33,22 +34,22 @@ static bool check_options(attn_tape *tape, const attn_attention_options *options
       !ATTN_CHECK_CHOICE(tape, "rotary pairing", options->rotary, ATTN_PAIRING_LIST))
     return false;
   if (!(options->temperature > 0) || !is_number(options->temperature))
-    return attn_fail(tape, ATTN_BAD_VALUE, "temperature %g must be a number above 0",
-                     (double)options->temperature);
+    return attn_fail_at(tape, "temperature", ATTN_BAD_VALUE,
+                        "temperature %g must be a number above 0", (double)options->temperature);
   if (options->scale_mode == ATTN_SCALE_GIVEN && !is_number(options->scale))
-    return attn_fail(tape, ATTN_BAD_VALUE, "scale %g must be a finite number",
-                     (double)options->scale);
+    return attn_fail_at(tape, "scale", ATTN_BAD_VALUE, "scale %g must be a finite number",
+                        (double)options->scale);
   if (options->fill_mode == ATTN_FILL_GIVEN && options->fill != options->fill)
-    return attn_fail(tape, ATTN_BAD_VALUE, "fill NaN must be a number or -Infinity");
+    return attn_fail_at(tape, "fill", ATTN_BAD_VALUE, "fill NaN must be a number or -Infinity");
   if (!(options->dropout >= 0 && options->dropout < 1))
-    return attn_fail(tape, ATTN_BAD_VALUE, "dropout %g must be at least 0 and below 1",
-                     (double)options->dropout);
+    return attn_fail_at(tape, "dropout", ATTN_BAD_VALUE,
+                        "dropout %g must be at least 0 and below 1", (double)options->dropout);
   if (options->window_left < -1 || options->window_right < -1)
-    return attn_fail(tape, ATTN_BAD_VALUE, "window %d must be at least 0",
-                     options->window_left < -1 ? options->window_left : options->window_right);
+    return attn_fail_at(tape, "window", ATTN_BAD_VALUE, "window %d must be at least 0",
+                        options->window_left < -1 ? options->window_left : options->window_right);
   if (options->global_tokens < 0)
-    return attn_fail(tape, ATTN_BAD_VALUE, "%d global tokens; there must be at least 0",
-                     options->global_tokens);
+    return attn_fail_at(tape, "window", ATTN_BAD_VALUE,
+                        "%d global tokens; there must be at least 0", options->global_tokens);
   return true;
 }
 
@@ -87,29 +88,30 @@ static bool is_dot(int32_t score) {
   return score != ATTN_SCORE_ADDITIVE && score != ATTN_SCORE_GAUSSIAN;
 }
 
-/* The score's learned or normed view of query and key; what then remains is a dot product, a sum under
- * tanh or a distance. */
+/* The score's learned or normed view of query and key; what then remains is a dot product, a sum
+ * under tanh or a distance. */
 static bool prepare(attn_tape *tape, const attn_tensor **query, const attn_tensor **key,
                     const attn_attention_options *options) {
   switch (options->score) {
     case ATTN_SCORE_ADDITIVE:
       if (!options->score_query_weight || !options->score_key_weight ||
           !options->score_value_weight)
-        return attn_fail(tape, ATTN_BAD_VALUE,
-                         "the additive score needs the weights query, key and value");
+        return attn_fail_at(tape, "params", ATTN_BAD_VALUE,
+                            "the additive score needs the weights query, key and value");
       *query = attn_linear(tape, "query_features", *query, options->score_query_weight, NULL);
       *key = attn_linear(tape, "key_features", *key, options->score_key_weight, NULL);
       break;
     case ATTN_SCORE_GENERAL:
       if (!options->score_weight)
-        return attn_fail(tape, ATTN_BAD_VALUE, "the general score needs a weight");
+        return attn_fail_at(tape, "params", ATTN_BAD_VALUE, "the general score needs a weight");
       *key = attn_linear(tape, "key_features", *key, options->score_weight, NULL);
       break;
     case ATTN_SCORE_COSINE:
       *query = attn_unit_rows(tape, "unit_query", *query);
       *key = attn_unit_rows(tape, "unit_key", *key);
       break;
-    default: break;
+    default:
+      break;
   }
   return *query && *key;
 }
@@ -121,7 +123,8 @@ static attn_tensor *raw_scores(attn_tape *tape, const attn_tensor *query, const 
       return attn_additive_scores(tape, query, key, options->score_value_weight);
     case ATTN_SCORE_GAUSSIAN:
       return attn_gaussian_scores(tape, query, key, options->score_width);
-    default: return attn_dot_scores(tape, query, key);
+    default:
+      return attn_dot_scores(tape, query, key);
   }
 }
 
@@ -132,9 +135,9 @@ static attn_tensor *weigh(attn_tape *tape, const attn_tensor *scores, const attn
   *masked = attn_apply_mask(tape, scores, mask);
   if (!*masked) return NULL;
   attn_row_flags(tape, *masked, (*masked)->inputs[1], options->fill_mode);
-  return attn_normalise_scores(tape, *masked, options->normalise,
-                               options->fill_mode == ATTN_FILL_GIVEN &&
-                                   (attn_real)options->fill == ATTN_MINUS_INFINITY);
+  return attn_normalise_scores(
+      tape, *masked, options->normalise,
+      options->fill_mode == ATTN_FILL_GIVEN && (attn_real)options->fill == ATTN_MINUS_INFINITY);
 }
 
 attn_tensor *attn_masked_softmax(attn_tape *tape, const attn_tensor *scores,
@@ -156,8 +159,8 @@ attn_tensor *attn_attention_named(attn_tape *tape, const char *name, const attn_
   attn_mask mask;
   if (!ATTN_READY(tape, query, key, value) || !check_options(tape, options) ||
       !check_tensors(tape, query, key, value) ||
-      !attn_mask_make(tape, &mask, query->shape[0], query->shape[1], query->shape[2],
-                      key->shape[2], options))
+      !attn_mask_make(tape, &mask, query->shape[0], query->shape[1], query->shape[2], key->shape[2],
+                      options))
     return NULL;
   const attn_real factor = factor_of(options, query->shape[3]);
   if (!prepare(tape, &query, &key, options)) return NULL;
@@ -174,8 +177,7 @@ attn_tensor *attn_attention_named(attn_tape *tape, const char *name, const attn_
   const attn_tensor *scores = attn_scale_by(tape, "scores", raw, factor);
   if (!scores) return NULL;
   const attn_tensor *weights = weigh(tape, scores, &mask, &masked);
-  if (options->dropout > 0)
-    weights = attn_dropout(tape, weights, options->dropout, options->seed);
+  if (options->dropout > 0) weights = attn_dropout(tape, weights, options->dropout, options->seed);
   return attn_mix(tape, name, weights, value, masked);
 }
 

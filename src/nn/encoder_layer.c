@@ -15,8 +15,8 @@ attn_tensor *attn_feed_forward(attn_tape *tape, const attn_tensor *x,
                                const attn_feed_forward_weights *weights, int32_t activation) {
   if (!ATTN_READY(tape, x)) return NULL;
   if (!weights->linear1_weight || !weights->linear2_weight)
-    return attn_fail(tape, ATTN_BAD_VALUE,
-                     "the feed-forward network needs the weights linear1 and linear2");
+    return attn_fail_at(tape, "params", ATTN_BAD_VALUE,
+                        "the feed-forward network needs the weights linear1 and linear2");
   const int32_t previous = attn_scope_enter(tape, "feed_forward");
   const attn_tensor *inner =
       attn_linear(tape, "hidden", x, weights->linear1_weight, weights->linear1_bias);

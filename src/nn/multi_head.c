@@ -4,7 +4,8 @@
  *   heads   = attention(query, key, value) [B, h, Tq, D]
  *   output  = merge(heads) W_oᵀ + b_o      [B, Tq, out]
  *
- * Rotary positions turn query and key after the split. A head mask multiplies each head's output. */
+ * Rotary positions turn query and key after the split. A head mask multiplies each head's output.
+ */
 #include "nn/attention.h"
 #include "ops/ops.h"
 
@@ -30,12 +31,12 @@ attn_tensor *attn_multi_head_attention(attn_tape *tape, const attn_tensor *queri
     return NULL;
   if (!weights->query_weight || !weights->key_weight || !weights->value_weight ||
       !weights->output_weight)
-    return attn_fail(tape, ATTN_BAD_VALUE,
-                     "multi-head attention needs the weights query, key, value and output");
+    return attn_fail_at(tape, "params", ATTN_BAD_VALUE,
+                        "multi-head attention needs the weights query, key, value and output");
   if (weights->query_weight->shape[0] != weights->key_weight->shape[0])
-    return attn_fail(tape, ATTN_BAD_SHAPE,
-                     "queries are projected to %d hiddens, keys to %d; they must agree",
-                     weights->query_weight->shape[0], weights->key_weight->shape[0]);
+    return attn_fail_at(tape, "params", ATTN_BAD_SHAPE,
+                        "queries are projected to %d hiddens, keys to %d; they must agree",
+                        weights->query_weight->shape[0], weights->key_weight->shape[0]);
   const int32_t heads = options->heads;
   const attn_tensor *query = project(tape, "query_projection", "query", queries,
                                      weights->query_weight, weights->query_bias, "Tq", heads);

@@ -1,10 +1,9 @@
 /* Operations on each element or each row by itself.
  *
  *   scale        y = x × factor
- *   layer norm   y = (x - mean(x)) ÷ √(mean((x - mean(x))²) + eps) × weight + bias, along the last axis
- *   relu         y = max(0, x)
- *   gelu         y = ½ x (1 + erf(x ÷ √2))
- *   gelu-tanh    y = ½ x (1 + tanh(√(2 ÷ π) (x + 0.044715 x³))) */
+ *   layer norm   y = (x - mean(x)) ÷ √(mean((x - mean(x))²) + eps) × weight + bias, along the last
+ * axis relu         y = max(0, x) gelu         y = ½ x (1 + erf(x ÷ √2)) gelu-tanh    y = ½ x (1 +
+ * tanh(√(2 ÷ π) (x + 0.044715 x³))) */
 #include "math/functions.h"
 #include "math/rows.h"
 #include "ops/ops.h"
@@ -21,8 +20,9 @@ attn_tensor *attn_scale_by(attn_tape *tape, const char *name, const attn_tensor 
 static bool check_affine(attn_tape *tape, const char *what, const attn_tensor *tensor,
                          int32_t width) {
   if (!tensor || (tensor->rank == 1 && tensor->shape[0] == width)) return true;
-  return attn_fail(tape, ATTN_BAD_SHAPE, "the layer norm's %s has %d elements; rows have %d", what,
-                   (int)attn_length(tensor), width);
+  return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
+                      "the layer norm's %s must be a list of %d; it has %d axes and %d elements",
+                      what, width, tensor->rank, (int)attn_length(tensor));
 }
 
 attn_tensor *attn_layer_norm(attn_tape *tape, const char *name, const attn_tensor *x,
@@ -35,7 +35,8 @@ attn_tensor *attn_layer_norm(attn_tape *tape, const char *name, const attn_tenso
   if (!check_affine(tape, "weight", weight, width) || !check_affine(tape, "bias", bias, width))
     return NULL;
   if (!(eps > 0) || eps - eps != 0)
-    return attn_fail(tape, ATTN_BAD_VALUE, "eps %g must be a number above 0", (double)eps);
+    return attn_fail_at(tape, "eps", ATTN_BAD_VALUE, "eps %g must be a number above 0",
+                        (double)eps);
   attn_tensor *y =
       attn_push(tape, "layer_norm", name, attn_shape_of(x), ATTN_INPUTS(x, weight, bias));
   if (!y) return NULL;
@@ -69,8 +70,7 @@ attn_tensor *attn_activate(attn_tape *tape, const char *name, const attn_tensor 
   if (!ATTN_READY(tape, x)) return NULL;
   if (activation < 0 || activation >= (int)(sizeof kinds / sizeof *kinds))
     return attn_fail(tape, ATTN_BAD_VALUE, "activation %d is unknown", activation);
-  attn_tensor *y =
-      attn_push(tape, kinds[activation].op, name, attn_shape_of(x), ATTN_INPUTS(x));
+  attn_tensor *y = attn_push(tape, kinds[activation].op, name, attn_shape_of(x), ATTN_INPUTS(x));
   if (!y) return NULL;
   for (ptrdiff_t i = 0; i < attn_length(x); i++) y->data[i] = kinds[activation].apply(x->data[i]);
   return attn_finish(tape, y);

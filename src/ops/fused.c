@@ -2,11 +2,11 @@
  *
  *   output = softmax(mask(query · keyᵀ × factor)) · value
  *
- * Keys come in blocks. Each query row carries its largest score m so far, the sum l of e^(s - m) and
- * the output not yet divided by l; when a block raises m, both are scaled by e^(m_old - m_new)
+ * Keys come in blocks. Each query row carries its largest score m so far, the sum l of e^(s - m)
+ * and the output not yet divided by l; when a block raises m, both are scaled by e^(m_old - m_new)
  * (Milakov and Gimelshein 2018; Dao et al. 2022). Blocks that masks by position empty are skipped.
- * Masked cells are told by -inf, empty rows give zeros and NaN spoils its own row only, all as in the
- * path through weights, with which it agrees to rounding. */
+ * Masked cells are told by -inf, empty rows give zeros and NaN spoils its own row only, all as in
+ * the path through weights, with which it agrees to rounding. */
 #include "math/functions.h"
 #include "math/gemm.h"
 #include "math/rows.h"
@@ -104,14 +104,14 @@ static void attend_block(attn_real *output, attn_real *flags, const attn_real *q
           flag |= ATTN_ROW_NOT_FINITE;
       }
       flags[first + i] = (attn_real)flag;
-      raise_row(weights, output + (ptrdiff_t)i * value_width, memory->largest + i,
-                memory->sum + i, scores, keys, value_width);
+      raise_row(weights, output + (ptrdiff_t)i * value_width, memory->largest + i, memory->sum + i,
+                scores, keys, value_width);
       if (call->dropout > 0) {
         const uint64_t row =
             ((uint64_t)b * (uint64_t)mask->heads + (uint64_t)head) * (uint64_t)mask->queries +
             (uint64_t)(first + i);
-        attn_dropout_row(weights, keys, call->dropout_key,
-                         row * (uint64_t)mask->keys + (uint64_t)j, call->dropout);
+        attn_dropout_row(weights, keys, call->dropout_key, row * (uint64_t)mask->keys + (uint64_t)j,
+                         call->dropout);
       }
     }
     attn_mix_block(output, memory->weights, KEY_BLOCK, memory->scores, KEY_BLOCK,
@@ -134,11 +134,11 @@ attn_tensor *attn_fused_attention(attn_tape *tape, const char *name, const attn_
                                  attn_shape3("B", batch, "h", heads, "Tq", queries),
                                  ATTN_INPUTS(query, key, options->valid_lengths, options->mask,
                                              options->bias, options->alibi_slopes));
-  attn_tensor *out = attn_push(
-      tape, "fused_attention", name,
-      attn_shape4("B", batch, "h", heads, "Tq", queries, "D", value->shape[3]),
-      ATTN_INPUTS(query, key, value, options->valid_lengths, options->mask, options->bias,
-                  options->alibi_slopes));
+  attn_tensor *out =
+      attn_push(tape, "fused_attention", name,
+                attn_shape4("B", batch, "h", heads, "Tq", queries, "D", value->shape[3]),
+                ATTN_INPUTS(query, key, value, options->valid_lengths, options->mask, options->bias,
+                            options->alibi_slopes));
   if (!out) return NULL;
   const attn_mark mark = attn_scratch_mark(tape);
   block_memory memory;

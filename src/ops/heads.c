@@ -10,10 +10,10 @@ attn_tensor *attn_split_heads(attn_tape *tape, const char *name, const attn_tens
   if (!ATTN_READY(tape, x)) return NULL;
   const int32_t batch = x->shape[0], length = x->shape[1], hiddens = x->shape[2];
   if (heads < 1)
-    return attn_fail(tape, ATTN_BAD_VALUE, "heads %d; there must be at least 1", heads);
+    return attn_fail_at(tape, "heads", ATTN_BAD_VALUE, "heads %d; there must be at least 1", heads);
   if (hiddens % heads)
-    return attn_fail(tape, ATTN_BAD_SHAPE, "hiddens %d is not a multiple of heads %d", hiddens,
-                     heads);
+    return attn_fail_at(tape, "heads", ATTN_BAD_SHAPE, "hiddens %d is not a multiple of heads %d",
+                        hiddens, heads);
   const int32_t width = hiddens / heads;
   attn_tensor *out =
       attn_push(tape, "split_heads", name,
@@ -52,8 +52,10 @@ attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tenso
   if (!ATTN_READY(tape, heads, head_mask)) return NULL;
   const int32_t count = heads->shape[1];
   if (head_mask->rank != 1 || head_mask->shape[0] != count)
-    return attn_fail(tape, ATTN_BAD_SHAPE, "the head mask has %d elements; there are %d heads",
-                     (int)attn_length(head_mask), count);
+    return attn_fail_at(
+        tape, "headMask", ATTN_BAD_SHAPE,
+        "the head mask must be a list of %d, one for each head; it has %d axes and %d elements",
+        count, head_mask->rank, (int)attn_length(head_mask));
   attn_tensor *out =
       attn_push(tape, "mask_heads", name, attn_shape_of(heads), ATTN_INPUTS(heads, head_mask));
   if (!out) return NULL;

@@ -19,8 +19,8 @@ attn_tensor *attn_linear(attn_tape *tape, const char *name, const attn_tensor *x
                      weight->shape[0], weight->rank == 2 ? weight->shape[1] : 1, in, x->name);
   const int32_t out = weight->shape[0];
   if (bias && (bias->rank != 1 || bias->shape[0] != out))
-    return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d elements; its weight has %d rows",
-                     bias->name, (int)attn_length(bias), out);
+    return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d elements; its weight has %d rows", bias->name,
+                     (int)attn_length(bias), out);
   attn_shape shape = attn_shape_of(x);
   shape.size[shape.rank - 1] = out;
   shape.axes[shape.rank - 1] = hidden_axis(weight);

@@ -5,8 +5,8 @@
  *
  * Query i stands at position p = i + Tk - Tq among the keys (the last query at the last key, as in
  * cached decoding), with top-left causal masks at p = i. All masks combine: a cell is masked when
- * any of them says so, and the tensor `mask` keeps each one's bit. What follows knows masked cells by
- * -inf alone, so that a cell edited to a number takes part again. */
+ * any of them says so, and the tensor `mask` keeps each one's bit. What follows knows masked cells
+ * by -inf alone, so that a cell edited to a number takes part again. */
 #include "math/rows.h"
 #include "ops/ops.h"
 
@@ -21,12 +21,13 @@ static bool check_broadcast(attn_tape *tape, const char *what, const attn_tensor
                             const int32_t size[4]) {
   if (!tensor || broadcasts(tensor, size)) return true;
   if (tensor->rank != 4)
-    return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d axes; it must have 4", what, tensor->rank);
-  return attn_fail(tape, ATTN_BAD_SHAPE,
-                   "%s has the shape [%d, %d, %d, %d]; each size must be 1 or that of "
-                   "[B, h, Tq, Tk] = [%d, %d, %d, %d]",
-                   what, tensor->shape[0], tensor->shape[1], tensor->shape[2], tensor->shape[3],
-                   size[0], size[1], size[2], size[3]);
+    return attn_fail_at(tape, what, ATTN_BAD_SHAPE, "%s has %d axes; it must have 4", what,
+                        tensor->rank);
+  return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
+                      "%s has the shape [%d, %d, %d, %d]; each size must be 1 or that of "
+                      "[B, h, Tq, Tk] = [%d, %d, %d, %d]",
+                      what, tensor->shape[0], tensor->shape[1], tensor->shape[2], tensor->shape[3],
+                      size[0], size[1], size[2], size[3]);
 }
 
 static bool check_valid_lengths(attn_tape *tape, const attn_mask *mask) {
@@ -34,32 +35,34 @@ static bool check_valid_lengths(attn_tape *tape, const attn_mask *mask) {
   if (!lengths) return true;
   if (lengths->rank != 2 || lengths->shape[0] != mask->batch ||
       (lengths->shape[1] != 1 && lengths->shape[1] != mask->queries))
-    return attn_fail(tape, ATTN_BAD_SHAPE,
-                     "valid lengths have the shape [%d, %d]; they must be [B] = [%d] or "
-                     "[B, Tq] = [%d, %d]",
-                     lengths->shape[0], lengths->rank > 1 ? lengths->shape[1] : 1, mask->batch,
-                     mask->batch, mask->queries);
+    return attn_fail_at(tape, "validLens", ATTN_BAD_SHAPE,
+                        "valid lengths have the shape [%d, %d]; they must be [B] = [%d] or "
+                        "[B, Tq] = [%d, %d]",
+                        lengths->shape[0], lengths->rank > 1 ? lengths->shape[1] : 1, mask->batch,
+                        mask->batch, mask->queries);
   for (ptrdiff_t i = 0; i < attn_length(lengths); i++) {
     const attn_real length = lengths->data[i];
     if (!(length >= 0 && length <= (attn_real)mask->keys) || length != (attn_real)(int32_t)length)
-      return attn_fail(tape, ATTN_BAD_VALUE,
-                       "valid length %g is not a whole number from 0 to the %d keys",
-                       (double)length, mask->keys);
+      return attn_fail_at(tape, "validLens", ATTN_BAD_VALUE,
+                          "valid length %g is not a whole number from 0 to the %d keys",
+                          (double)length, mask->keys);
   }
   return true;
 }
 
-bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t heads,
-                    int32_t queries, int32_t keys, const attn_attention_options *options) {
+bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t heads, int32_t queries,
+                    int32_t keys, const attn_attention_options *options) {
   const int32_t size[4] = {batch, heads, queries, keys};
   const attn_tensor *slopes = options->alibi_slopes;
-  *mask = (attn_mask){options, batch, heads, queries, keys,
-                      options->causal == ATTN_CAUSAL_TOP_LEFT ? 0 : keys - queries};
+  *mask = (attn_mask){options, batch, heads,
+                      queries, keys,  options->causal == ATTN_CAUSAL_TOP_LEFT ? 0 : keys - queries};
   if (!check_broadcast(tape, "mask", options->mask, size)) return false;
   if (!check_broadcast(tape, "bias", options->bias, size)) return false;
   if (slopes && (slopes->rank != 1 || slopes->shape[0] != heads))
-    return attn_fail(tape, ATTN_BAD_SHAPE, "ALiBi has %d slopes; it needs one for each of %d heads",
-                     (int)attn_length(slopes), heads);
+    return attn_fail_at(
+        tape, "alibi", ATTN_BAD_SHAPE,
+        "ALiBi needs a list of %d slopes, one for each head; it has %d axes and %d elements", heads,
+        slopes->rank, (int)attn_length(slopes));
   return check_valid_lengths(tape, mask);
 }
 
@@ -102,11 +105,12 @@ attn_span attn_mask_span(const attn_mask *mask, int32_t b, int32_t i) {
 }
 
 /* Row (b, head, i) of a tensor that spreads along its axes of size 1; *step is 0 or 1. */
-static const attn_real *broadcast_row(const attn_tensor *tensor, int32_t b, int32_t head,
-                                      int32_t i, ptrdiff_t *step) {
+static const attn_real *broadcast_row(const attn_tensor *tensor, int32_t b, int32_t head, int32_t i,
+                                      ptrdiff_t *step) {
   const int32_t *shape = tensor->shape;
-  const ptrdiff_t row = ((ptrdiff_t)(shape[0] == 1 ? 0 : b) * shape[1] +
-                         (shape[1] == 1 ? 0 : head)) * shape[2] + (shape[2] == 1 ? 0 : i);
+  const ptrdiff_t row =
+      ((ptrdiff_t)(shape[0] == 1 ? 0 : b) * shape[1] + (shape[1] == 1 ? 0 : head)) * shape[2] +
+      (shape[2] == 1 ? 0 : i);
   *step = shape[3] == 1 ? 0 : 1;
   return tensor->data + row * shape[3];
 }
@@ -149,8 +153,7 @@ void attn_mask_fill(attn_real *out, const attn_real *scores, const attn_real *re
   const attn_real fill =
       options->fill_mode == ATTN_FILL_GIVEN ? (attn_real)options->fill : ATTN_MINUS_INFINITY;
   ptrdiff_t step = 0;
-  const attn_real *bias =
-      options->bias ? broadcast_row(options->bias, b, head, i, &step) : NULL;
+  const attn_real *bias = options->bias ? broadcast_row(options->bias, b, head, i, &step) : NULL;
   const attn_real slope = options->alibi_slopes ? options->alibi_slopes->data[head] : 0;
   for (int32_t c = 0; c < count; c++) {
     attn_real score = scores[c];
@@ -178,9 +181,8 @@ attn_tensor *attn_apply_mask(attn_tape *tape, const attn_tensor *scores, const a
         attn_mask_reasons(row, mask, b, head, i, 0, keys);
   if (!attn_finish(tape, reasons)) return NULL;
 
-  attn_tensor *out =
-      attn_push(tape, "apply_mask", "masked_scores", attn_shape_of(scores),
-                ATTN_INPUTS(scores, reasons, options->bias, options->alibi_slopes));
+  attn_tensor *out = attn_push(tape, "apply_mask", "masked_scores", attn_shape_of(scores),
+                               ATTN_INPUTS(scores, reasons, options->bias, options->alibi_slopes));
   if (!out) return NULL;
   ptrdiff_t at = 0;
   for (int32_t b = 0; b < mask->batch; b++)

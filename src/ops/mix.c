@@ -45,10 +45,10 @@ attn_tensor *attn_mix(attn_tape *tape, const char *name, const attn_tensor *weig
                       const attn_tensor *value, const attn_tensor *masked_scores) {
   if (!ATTN_READY(tape, weights, value, masked_scores)) return NULL;
   const int32_t queries = weights->shape[2], keys = weights->shape[3], width = value->shape[3];
-  attn_tensor *out = attn_push(tape, "mix", name,
-                               attn_shape4("B", weights->shape[0], "h", weights->shape[1], "Tq",
-                                           queries, "D", width),
-                               ATTN_INPUTS(weights, value));
+  attn_tensor *out = attn_push(
+      tape, "mix", name,
+      attn_shape4("B", weights->shape[0], "h", weights->shape[1], "Tq", queries, "D", width),
+      ATTN_INPUTS(weights, value));
   if (!out) return NULL;
   const attn_mark mark = attn_scratch_mark(tape);
   attn_real *scratch = attn_scratch(tape, (size_t)keys * (size_t)width);

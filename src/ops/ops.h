@@ -17,8 +17,8 @@ typedef struct attn_mask {
   int32_t offset; /* query i stands at the position i + offset of the keys */
 } attn_mask;
 
-bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t heads,
-                    int32_t queries, int32_t keys, const attn_attention_options *options);
+bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t heads, int32_t queries,
+                    int32_t keys, const attn_attention_options *options);
 
 /* The keys [from, to) outside of which masks by position leave query i of batch b nothing. */
 typedef struct attn_span {
@@ -26,7 +26,8 @@ typedef struct attn_span {
 } attn_span;
 attn_span attn_mask_span(const attn_mask *mask, int32_t b, int32_t i);
 
-/* One row's keys j … j + count: reasons (0: may attend), and scores + bias with masked cells filled. */
+/* One row's keys j … j + count: reasons (0: may attend), and scores + bias with masked cells
+ * filled. */
 void attn_mask_reasons(attn_real *reasons, const attn_mask *mask, int32_t b, int32_t head,
                        int32_t i, int32_t j, int32_t count);
 void attn_mask_fill(attn_real *out, const attn_real *scores, const attn_real *reasons,
@@ -40,12 +41,12 @@ attn_tensor *attn_apply_mask(attn_tape *tape, const attn_tensor *scores, const a
 attn_tensor *attn_dot_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key);
 
 /* weight · tanh(query + key): features [B, h, Tq, A], [B, h, Tk, A], weight [1, A]. */
-attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query,
-                                  const attn_tensor *key, const attn_tensor *weight);
+attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key,
+                                  const attn_tensor *weight);
 
 /* -½ |(query - key) width|², width [1] or NULL for 1. */
-attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query,
-                                  const attn_tensor *key, const attn_tensor *width);
+attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key,
+                                  const attn_tensor *width);
 
 /* x ÷ |x| along the last axis, 0 where the norm is 0. */
 attn_tensor *attn_unit_rows(attn_tape *tape, const char *name, const attn_tensor *x);

@@ -5,9 +5,9 @@
  *                (a cos - b sin, a sin + b cos); pair i is (i, i + D/2) or (2i, 2i + 1)
  *   ALiBi        slope[head] = 2^(-8 (head + 1) ÷ h)
  *
- * An odd H ends with a sine. The powers are computed in double by repeated squaring of constants, for
- * they reach 10000 radians and a float's angle would be off in the fourth digit; sine and cosine are
- * then taken of an angle reduced in double. */
+ * An odd H ends with a sine. The powers are computed in double by repeated squaring of constants,
+ * for they reach 10000 radians and a float's angle would be off in the fourth digit; sine and
+ * cosine are then taken of an angle reduced in double. */
 #include "math/functions.h"
 #include "ops/ops.h"
 
@@ -53,9 +53,10 @@ static turn turn_by(double angle) {
 attn_tensor *attn_sinusoidal(attn_tape *tape, const char *name, int32_t length, int32_t hiddens,
                              int32_t offset) {
   if (hiddens < 1)
-    return attn_fail(tape, ATTN_BAD_SHAPE, "hiddens %d; there must be at least 1", hiddens);
-  attn_tensor *out = attn_push(tape, "sinusoidal", name,
-                               attn_shape2("T", length, "H", hiddens), 0, NULL);
+    return attn_fail_at(tape, "hiddens", ATTN_BAD_SHAPE, "hiddens %d; there must be at least 1",
+                        hiddens);
+  attn_tensor *out =
+      attn_push(tape, "sinusoidal", name, attn_shape2("T", length, "H", hiddens), 0, NULL);
   if (!out) return NULL;
   const double log_base = log_double(10000);
   for (int32_t i = 0; i < hiddens; i += 2) {
@@ -76,18 +77,21 @@ static bool check_rotary(attn_tape *tape, const attn_tensor *x, const attn_tenso
     return attn_fail(tape, ATTN_BAD_SHAPE, "rotary positions need an even width; %s has %d",
                      x->name, attn_last(x));
   if (positions && (positions->rank != 1 || positions->shape[0] != x->shape[x->rank - 2]))
-    return attn_fail(tape, ATTN_BAD_SHAPE, "there are %d positions for %d rows",
-                     (int)attn_length(positions), x->shape[x->rank - 2]);
+    return attn_fail_at(
+        tape, "positions", ATTN_BAD_SHAPE,
+        "positions must be a list of %d, one for each row; they have %d axes and %d elements",
+        x->shape[x->rank - 2], positions->rank, (int)attn_length(positions));
   if (pairing != ATTN_PAIRING_HALVES && pairing != ATTN_PAIRING_INTERLEAVED)
     return attn_fail(tape, ATTN_BAD_VALUE, "pairing %d is neither halves nor interleaved", pairing);
   if (!(base >= 1) || base - base != 0)
-    return attn_fail(tape, ATTN_BAD_VALUE, "rotary base %g must be a number of at least 1",
-                     (double)base);
+    return attn_fail_at(tape, "base", ATTN_BAD_VALUE,
+                        "rotary base %g must be a number of at least 1", (double)base);
   if (positions)
     for (ptrdiff_t i = 0; i < attn_length(positions); i++)
       if (!(attn_abs(positions->data[i]) < 0x1p31f))
-        return attn_fail(tape, ATTN_BAD_VALUE, "position %g must lie between -2^31 and 2^31",
-                         (double)positions->data[i]);
+        return attn_fail_at(tape, "positions", ATTN_BAD_VALUE,
+                            "position %g must lie between -2^31 and 2^31",
+                            (double)positions->data[i]);
   return true;
 }
 
@@ -95,8 +99,7 @@ attn_tensor *attn_rotary(attn_tape *tape, const char *name, const attn_tensor *x
                          const attn_tensor *positions, int32_t offset, int32_t pairing,
                          float base) {
   if (!ATTN_READY(tape, x) || !check_rotary(tape, x, positions, pairing, base)) return NULL;
-  attn_tensor *out =
-      attn_push(tape, "rotary", name, attn_shape_of(x), ATTN_INPUTS(x, positions));
+  attn_tensor *out = attn_push(tape, "rotary", name, attn_shape_of(x), ATTN_INPUTS(x, positions));
   if (!out) return NULL;
   const int32_t width = attn_last(x), length = x->shape[x->rank - 2], half = width / 2;
   const ptrdiff_t rows = attn_rows(x);
@@ -122,16 +125,15 @@ attn_tensor *attn_rotary(attn_tape *tape, const char *name, const attn_tensor *x
 attn_tensor *attn_alibi_slopes(attn_tape *tape, const char *name, int32_t heads) {
   if (heads < 1)
     return attn_fail(tape, ATTN_BAD_VALUE, "heads %d; there must be at least 1", heads);
-  attn_tensor *slopes =
-      attn_push(tape, "alibi_slopes", name, attn_shape1("h", heads), 0, NULL);
+  attn_tensor *slopes = attn_push(tape, "alibi_slopes", name, attn_shape1("h", heads), 0, NULL);
   if (!slopes) return NULL;
   /* With p the largest power of two in h: first the p slopes of p heads, then every other slope of
    * 2p heads. */
   int32_t power = 1;
   while (power * 2 <= heads) power *= 2;
   for (int32_t head = 0; head < heads; head++) {
-    const double exponent = head < power ? -8.0 * (head + 1) / power
-                                         : -8.0 * (2 * (head - power) + 1) / (2.0 * power);
+    const double exponent =
+        head < power ? -8.0 * (head + 1) / power : -8.0 * (2 * (head - power) + 1) / (2.0 * power);
     slopes->data[head] = (attn_real)exp_double(exponent * 0.6931471805599453);
   }
   return attn_finish(tape, slopes);

@@ -4,9 +4,9 @@
  *   additive   raw_scores[i, j] = Σ_a weight[a] tanh(query[i, a] + key[j, a])
  *   gaussian   raw_scores[i, j] = -½ Σ_d ((query[i, d] - key[j, d]) width)²
  *
- * for each batch and head. The general and the cosine score are dot scores of keys times a matrix and
- * of vectors of length 1; nn/attention.c composes them. Masked cells are computed too: a NaN in a
- * masked key reaches only its own column, which apply_mask then replaces. */
+ * for each batch and head. The general and the cosine score are dot scores of keys times a matrix
+ * and of vectors of length 1; nn/attention.c composes them. Masked cells are computed too: a NaN in
+ * a masked key reaches only its own column, which apply_mask then replaces. */
 #include "math/functions.h"
 #include "math/gemm.h"
 #include "math/rows.h"
@@ -44,8 +44,8 @@ attn_tensor *attn_dot_scores(attn_tape *tape, const attn_tensor *query, const at
   return attn_finish(tape, scores);
 }
 
-attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query,
-                                  const attn_tensor *key, const attn_tensor *weight) {
+attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key,
+                                  const attn_tensor *weight) {
   if (!ATTN_READY(tape, query, key, weight)) return NULL;
   const int32_t features = attn_last(query);
   if (weight->rank != 2 || weight->shape[0] != 1 || weight->shape[1] != features)
@@ -75,8 +75,8 @@ attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query,
   return attn_finish(tape, scores);
 }
 
-attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query,
-                                  const attn_tensor *key, const attn_tensor *width) {
+attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key,
+                                  const attn_tensor *width) {
   if (width && attn_length(width) != 1)
     return attn_fail(tape, ATTN_BAD_SHAPE, "the Gaussian score's width has %d elements, not 1",
                      (int)attn_length(width));
@@ -93,8 +93,7 @@ attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query,
     const attn_real *k = key->data + row / queries * keys * size;
     for (int32_t j = 0; j < keys; j++, k += size) {
       for (int32_t d = 0; d < size; d++) difference[d] = (q[d] - k[d]) * factor;
-      scores->data[row * keys + j] =
-          (attn_real)-0.5 * attn_row_dot(difference, difference, size);
+      scores->data[row * keys + j] = (attn_real)-0.5 * attn_row_dot(difference, difference, size);
     }
   }
   attn_scratch_release(tape, mark);

@@ -4,8 +4,8 @@
  *   sigmoid   weights[i, j] = 1 ÷ (1 + e^-s[i, j])
  *   relu      weights[i, j] = max(0, s[i, j])
  *
- * A cell of -inf weighs exactly 0. A row without any other cell is empty: zeros, or NaN where PyTorch
- * is imitated. NaN and +inf spoil their own row only. */
+ * A cell of -inf weighs exactly 0. A row without any other cell is empty: zeros, or NaN where
+ * PyTorch is imitated. NaN and +inf spoil their own row only. */
 #include "math/functions.h"
 #include "math/rows.h"
 #include "ops/ops.h"
@@ -37,11 +37,11 @@ attn_tensor *attn_normalise_scores(attn_tape *tape, const attn_tensor *masked_sc
 attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
                             const attn_tensor *mask, int32_t fill_mode) {
   if (!ATTN_READY(tape, masked_scores, mask)) return NULL;
-  attn_tensor *flags = attn_push(tape, "row_flags", "row_flags",
-                                 attn_shape3("B", masked_scores->shape[0], "h",
-                                             masked_scores->shape[1], "Tq",
-                                             masked_scores->shape[2]),
-                                 ATTN_INPUTS(masked_scores, mask));
+  attn_tensor *flags =
+      attn_push(tape, "row_flags", "row_flags",
+                attn_shape3("B", masked_scores->shape[0], "h", masked_scores->shape[1], "Tq",
+                            masked_scores->shape[2]),
+                ATTN_INPUTS(masked_scores, mask));
   if (!flags) return NULL;
   const int32_t keys = attn_last(masked_scores);
   for (ptrdiff_t row = 0; row < attn_rows(masked_scores); row++) {
@@ -93,10 +93,10 @@ static bool check_axes(attn_tape *tape, const attn_tensor *weights) {
 
 attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tensor *weights) {
   if (!ATTN_READY(tape, weights) || !check_axes(tape, weights)) return NULL;
-  attn_tensor *mean = attn_push(tape, "mean_heads", name,
-                                attn_shape3("B", weights->shape[0], "Tq", weights->shape[2], "Tk",
-                                            weights->shape[3]),
-                                ATTN_INPUTS(weights));
+  attn_tensor *mean = attn_push(
+      tape, "mean_heads", name,
+      attn_shape3("B", weights->shape[0], "Tq", weights->shape[2], "Tk", weights->shape[3]),
+      ATTN_INPUTS(weights));
   if (!mean) return NULL;
   const int32_t heads = weights->shape[1];
   const ptrdiff_t block = (ptrdiff_t)weights->shape[2] * weights->shape[3];

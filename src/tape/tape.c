@@ -21,6 +21,7 @@ struct attn_tape {
   attn_tensor *first, *last;
   override *overrides, *last_override;
   attn_status status;
+  const char *option; /* at fault */
   int32_t scope_length;
   char scope[SCOPE_CAPACITY];
   char message[MESSAGE_CAPACITY];
@@ -41,6 +42,7 @@ void attn_tape_reset(attn_tape *tape) {
   tape->first = tape->last = NULL;
   tape->overrides = tape->last_override = NULL;
   tape->status = ATTN_OK;
+  tape->option = "";
   tape->scope_length = 0;
   tape->scope[0] = 0;
   tape->message[0] = 0;
@@ -50,6 +52,8 @@ attn_status attn_tape_status(const attn_tape *tape) { return tape->status; }
 
 const char *attn_tape_message(const attn_tape *tape) { return tape->message; }
 
+const char *attn_tape_option(const attn_tape *tape) { return tape->option; }
+
 attn_tensor *attn_tape_first(const attn_tape *tape) { return tape->first; }
 
 attn_tensor *attn_tape_find(const attn_tape *tape, const char *name) {
@@ -58,13 +62,29 @@ attn_tensor *attn_tape_find(const attn_tape *tape, const char *name) {
   return NULL;
 }
 
-void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...) {
+static void *fail(attn_tape *tape, const char *option, attn_status status, const char *format,
+                  va_list arguments) {
   if (tape->status != ATTN_OK) return NULL;
   tape->status = status;
+  tape->option = option;
   attn_text text = attn_text_in(tape->message, MESSAGE_CAPACITY);
+  attn_text_add_list(&text, format, arguments);
+  return NULL;
+}
+
+void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  attn_text_add_list(&text, format, arguments);
+  fail(tape, "", status, format, arguments);
+  va_end(arguments);
+  return NULL;
+}
+
+void *attn_fail_at(attn_tape *tape, const char *option, attn_status status, const char *format,
+                   ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(tape, option, status, format, arguments);
   va_end(arguments);
   return NULL;
 }

@@ -51,6 +51,10 @@ attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor);
 /* Notes the first failure and returns NULL. The message format is that of attn_text_add. */
 void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...);
 
+/* The same where one option of the caller is at fault, by the name callers write. */
+void *attn_fail_at(attn_tape *tape, const char *option, attn_status status, const char *format,
+                   ...);
+
 /* Fails unless value is one of the choices of a list in attn.h. */
 bool attn_check_choice(attn_tape *tape, const char *what, int32_t value, int32_t count);
 #define ATTN_COUNT_CHOICE(name, text) +1

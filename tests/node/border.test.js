@@ -6,7 +6,7 @@ import test from 'node:test';
 
 const MIB = 2 ** 20;
 const EXPORTS = `memory
-  reset status message take first find input input_ready override overrides_check
+  reset status message option take first input input_ready override overrides_check
   describe self_test self_test_answer
   attention_options encoder_layer_options attention_layer_options
   masked_softmax attention multi_head_attention encoder_layer feed_forward attention_layer
