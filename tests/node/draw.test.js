@@ -351,8 +351,12 @@ describe('cells', () => {
       [1, 0],
       [NaN, 0.3],
     ]);
-    const { width, height, data } = paintCells(matrix, scale, Uint8Array.of(0, 1, 0, 1));
-    assert.deepEqual([width, height], [2, 2]);
+    const { width, height, data, notNumbers } = paintCells(
+      matrix,
+      scale,
+      Uint8Array.of(0, 1, 0, 1),
+    );
+    assert.deepEqual([width, height, notNumbers], [2, 2, [2]]);
     assert.deepEqual([...data.slice(0, 4)], [253, 234, 69, 255]);
     assert.deepEqual([data[7], data[11]], [0, 0]);
     assert.equal(data[15], 255, 'a masked weight that leaks keeps its colour');

@@ -53,9 +53,13 @@ export function drawHeatmap(pen, heatmap) {
     const grid = boxOf(geometry, 0, 0, rows, columns);
     const whole = { ...grid, width: grid.width + geometry.gap, height: grid.height + geometry.gap };
     const crowded = Math.min(cellWidth, cellHeight) * ratio < 1;
-    drawPixels(pen, paintCells(matrix, scale, masked), whole, crowded);
+    const cells = paintCells(matrix, scale, masked);
+    drawPixels(pen, cells, whole, crowded);
+    if (masked) drawHatching(pen, geometry, masked, theme);
+    for (const cell of cells.notNumbers) {
+      drawCross(pen, boxOf(geometry, Math.floor(cell / columns), cell % columns), theme);
+    }
   }
-  drawUncoloured(pen, heatmap);
   drawGaps(pen, geometry, theme);
   if (geometry.valueSize > 0) drawValues(pen, heatmap);
   pen.strokeStyle = theme.query;
@@ -97,7 +101,8 @@ export function drawHeatmap(pen, heatmap) {
  * @param {Matrix} matrix
  * @param {Scale} scale
  * @param {ArrayLike<number> | null} [masked]
- * @returns {import('./pen.js').Pixels} one pixel a cell, transparent where there is no colour
+ * @returns {import('./pen.js').Pixels & { notNumbers: number[] }} one pixel a cell, transparent
+ *   where there is no colour, and which cells that are not masked hold NaN
  */
 export function paintCells(matrix, scale, masked) {
   const { rows, columns, data, offset = 0, stride = columns } = matrix;
@@ -109,14 +114,16 @@ export function paintCells(matrix, scale, masked) {
     channels.set(scale.table.subarray(index * 3, index * 3 + 3), index * 4);
   }
   const leaks = scale.kind === 'weights';
+  const notNumbers = /** @type {number[]} */ ([]);
   for (let row = 0, cell = 0; row < rows; row++) {
     for (let column = 0, at = offset + row * stride; column < columns; column++, cell++, at++) {
       const value = data[at];
-      if (Number.isNaN(value) || (masked?.[cell] && !(leaks && value > 0))) continue;
-      pixels[cell] = colours[colourIndex(scale, value)];
+      if (masked?.[cell] && !(leaks && value > 0)) continue;
+      if (Number.isNaN(value)) notNumbers.push(cell);
+      else pixels[cell] = colours[colourIndex(scale, value)];
     }
   }
-  return { width: columns, height: rows, data: bytes };
+  return { width: columns, height: rows, data: bytes, notNumbers };
 }
 
 /**
@@ -133,34 +140,26 @@ export function cellTexts({ rows, columns, data, offset = 0, stride = columns },
 }
 
 /**
- * Hatching and crosses, one box for each run of equal cells.
+ * One box for each run of masked cells.
  * @param {Pen} pen
- * @param {Heatmap} heatmap
+ * @param {Geometry} geometry
+ * @param {ArrayLike<number>} masked
+ * @param {Theme} theme
  */
-function drawUncoloured(pen, { geometry, matrix, theme, masked = null }) {
-  const { rows, columns, ratio } = geometry;
-  const { data, offset = 0, stride = columns } = matrix;
-  if (masked) {
-    pen.fillStyle = hatch(pen, theme.hatch, ratio);
-    pen.beginPath();
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const first = column;
-        while (column < columns && masked[row * columns + column]) column++;
-        if (column === first) continue;
-        const box = boxOf(geometry, row, first, 1, column - first);
-        pen.rect(box.x, box.y, box.width + geometry.gap, box.height + geometry.gap);
-      }
-    }
-    pen.fill();
-  }
-  for (let row = 0, cell = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++, cell++) {
-      if (Number.isNaN(data[offset + row * stride + column]) && !masked?.[cell]) {
-        drawCross(pen, boxOf(geometry, row, column), theme);
-      }
+function drawHatching(pen, geometry, masked, theme) {
+  const { rows, columns, gap } = geometry;
+  pen.fillStyle = hatch(pen, theme.hatch, geometry.ratio);
+  pen.beginPath();
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const first = column;
+      while (column < columns && masked[row * columns + column]) column++;
+      if (column === first) continue;
+      const { x, y, width, height } = boxOf(geometry, row, first, 1, column - first);
+      pen.rect(x, y, width + gap, height + gap);
     }
   }
+  pen.fill();
 }
 
 /**
