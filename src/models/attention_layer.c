@@ -105,7 +105,7 @@ attn_tensor *attn_attention_layer(attn_tape *tape, const attn_texts *source,
   if (options->position == ATTN_POSITION_ALIBI)
     attention.alibi_slopes = attn_alibi_slopes(tape, "alibi_slopes", attention.heads);
   attn_tensor *output = attn_multi_head_attention(tape, queries, keys, keys, &weights, &attention);
-  const attn_tensor *computed = attn_tape_find(tape, "attention.weights");
+  const attn_tensor *computed = attn_find_after(tape, weights.output_weight, "weights");
   if (output && computed) {
     attn_mean_heads(tape, "mean_weights", computed);
     attn_entropy(tape, "entropy", computed);

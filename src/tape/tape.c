@@ -168,6 +168,19 @@ static const char *full_name(attn_tape *tape, const char *name) {
   return full;
 }
 
+static bool is_called(const attn_tape *tape, const attn_tensor *tensor, const char *name) {
+  const char *full = tensor->name;
+  for (int32_t i = 0; i < tape->scope_length; i++)
+    if (*full++ != tape->scope[i]) return false;
+  return attn_text_equal(full, name);
+}
+
+attn_tensor *attn_find_after(const attn_tape *tape, const attn_tensor *tensor, const char *name) {
+  attn_tensor *later = tensor ? tensor->next : NULL;
+  while (later && !is_called(tape, later, name)) later = later->next;
+  return later;
+}
+
 attn_random_key attn_name_key(attn_tape *tape, uint32_t seed, const char *name) {
   const attn_mark mark = attn_scratch_mark(tape);
   const char *full = full_name(tape, name);

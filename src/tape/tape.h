@@ -61,6 +61,9 @@ bool attn_check_choice(attn_tape *tape, const char *what, int32_t value, int32_t
 #define ATTN_CHECK_CHOICE(tape, what, value, list) \
   attn_check_choice(tape, what, value, list(ATTN_COUNT_CHOICE))
 
+/* The first tensor behind `tensor` that has this name in the present scope; NULL: there is none. */
+attn_tensor *attn_find_after(const attn_tape *tape, const attn_tensor *tensor, const char *name);
+
 /* The random stream of the tensor that would be pushed under `name` now; takes scratch memory. */
 attn_random_key attn_name_key(attn_tape *tape, uint32_t seed, const char *name);
 
