@@ -5,6 +5,8 @@
 #ifndef ATTN_TESTS_REFERENCE_H
 #define ATTN_TESTS_REFERENCE_H
 
+#include <stdlib.h>
+
 #include "fixture.h"
 
 enum { MOST_KEYS = 256, MOST_FEATURES = 80 };

@@ -350,7 +350,8 @@ static void masks_that_do_not_fit_are_named(void) {
             "bias has the shape [1, 0, 4, 5]; each size must be 1 or that of [B, h, Tq, Tk] = "
             "[2, 3, 4, 5]");
   options.alibi_slopes = given("slopes", SHAPE(2));
-  check_bad(ATTN_BAD_SHAPE, "ALiBi has 2 slopes; it needs one for each of 3 heads");
+  check_bad(ATTN_BAD_SHAPE,
+            "ALiBi needs a list of 3 slopes, one for each head; it has 1 axes and 2 elements");
   options.valid_lengths = given("lengths", SHAPE(2, 3));
   check_bad(ATTN_BAD_SHAPE,
             "valid lengths have the shape [2, 3]; they must be [B] = [2] or [B, Tq] = [2, 4]");
