@@ -11,6 +11,8 @@
  */
 #include "nn/attention.h"
 
+#include <float.h>
+
 #include "math/simd.h"
 #include "ops/ops.h"
 
@@ -39,8 +41,9 @@ static bool check_options(attn_tape *tape, const attn_attention_options *options
   if (options->scale_mode == ATTN_SCALE_GIVEN && !is_number(options->scale))
     return attn_fail_at(tape, "scale", ATTN_BAD_VALUE, "scale %g must be a finite number",
                         (double)options->scale);
-  if (options->fill_mode == ATTN_FILL_GIVEN && options->fill != options->fill)
-    return attn_fail_at(tape, "fill", ATTN_BAD_VALUE, "fill NaN must be a number or -Infinity");
+  if (options->fill_mode == ATTN_FILL_GIVEN && !(options->fill <= FLT_MAX))
+    return attn_fail_at(tape, "fill", ATTN_BAD_VALUE, "fill %g must be a number or -Infinity",
+                        (double)options->fill);
   if (!(options->dropout >= 0 && options->dropout < 1))
     return attn_fail_at(tape, "dropout", ATTN_BAD_VALUE,
                         "dropout %g must be at least 0 and below 1", (double)options->dropout);

@@ -68,8 +68,7 @@ attn_tensor *attn_activate(attn_tape *tape, const char *name, const attn_tensor 
                [ATTN_ACTIVATION_GELU] = {"gelu", gelu},
                [ATTN_ACTIVATION_GELU_TANH] = {"gelu_tanh", gelu_tanh}};
   if (!ATTN_READY(tape, x)) return NULL;
-  if (activation < 0 || activation >= (int)(sizeof kinds / sizeof *kinds))
-    return attn_fail(tape, ATTN_BAD_VALUE, "activation %d is unknown", activation);
+  if (!ATTN_CHECK_CHOICE(tape, "activation", activation, ATTN_ACTIVATION_LIST)) return NULL;
   attn_tensor *y = attn_push(tape, kinds[activation].op, name, attn_shape_of(x), ATTN_INPUTS(x));
   if (!y) return NULL;
   for (ptrdiff_t i = 0; i < attn_length(x); i++) y->data[i] = kinds[activation].apply(x->data[i]);
