@@ -32,19 +32,15 @@ static inline uint32_t random_word(void) {
   return random_state >> 8;
 }
 
-static inline int random_below(int limit) {
-  return (int)(random_word() % (uint32_t)limit);
-}
+static inline int random_below(int limit) { return (int)(random_word() % (uint32_t)limit); }
 
 /* [-1, 1) */
 static inline attn_real random_real(void) {
   return (attn_real)random_word() * (attn_real)0x1p-23 - 1;
 }
 
-#define SHAPE(...)                                                             \
-  (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)), (int32_t[]) { \
-    __VA_ARGS__                                                                \
-  }
+#define SHAPE(...) \
+  (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)), (int32_t[]) { __VA_ARGS__ }
 
 /* An input of random numbers in [-1, 1). */
 static inline attn_tensor *given(const char *name, int32_t rank, const int32_t *shape) {

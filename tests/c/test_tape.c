@@ -357,9 +357,7 @@ static void scores_beyond_the_limit_are_refused_before_the_product(void) {
   CHECK_EQUAL(count_tensors(), 1);
 }
 
-static size_t rounded(size_t bytes) {
-  return (bytes + 31) / 32 * 32;
-}
+static size_t rounded(size_t bytes) { return (bytes + 31) / 32 * 32; }
 
 /* What the tape holds for tensors and nothing else. */
 static size_t tensor_bytes(const attn_tensor *tensor) {
