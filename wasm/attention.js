@@ -5,13 +5,28 @@
 import * as binaries from '../build/binaries.js';
 import { fromBase64 } from './base64.js';
 import { load } from './engine.js';
-import { AttentionError } from './error.js';
+import { AttentionError, show } from './error.js';
 import { startEngine, startTwin } from './functions.js';
 import { checkNames } from './options.js';
 
-export { Engine, maskFromTorch } from './functions.js';
+export { Engine, keyPaddingMaskFromTorch, maskFromTorch } from './functions.js';
 export { AttentionLayer } from './models.js';
 export { AttentionError };
+
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./tensor.js').TensorLike} TensorLike */
+/** @typedef {import('./engine.js').TensorInfo} TensorInfo */
+/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./options.js').MaskOptions} MaskOptions */
+/** @typedef {import('./options.js').AttentionOptions} AttentionOptions */
+/** @typedef {import('./functions.js').ScoreParams} ScoreParams */
+/** @typedef {import('./functions.js').MultiHeadParams} MultiHeadParams */
+/** @typedef {import('./functions.js').Linear} Linear */
+/** @typedef {import('./results.js').WeightsResult} WeightsResult */
+/** @typedef {import('./results.js').AttentionResult} AttentionResult */
+/** @typedef {import('./results.js').MultiHeadResult} MultiHeadResult */
+/** @typedef {import('./models.js').AttentionLayerConfig} AttentionLayerConfig */
+/** @typedef {import('./models.js').AttentionLayerInput} AttentionLayerInput */
 
 const twins = {
   simd: async () => fromBase64(binaries.simd),
@@ -31,7 +46,7 @@ export async function createEngine(options = {}) {
   checkNames('createEngine', options, ['simd', 'wasm']);
   const { simd = 'auto', wasm } = options;
   if (!['auto', 'on', 'off'].includes(simd)) {
-    throw new AttentionError('BAD_VALUE', `simd "${simd}" must be "auto", "on" or "off"`, {
+    throw new AttentionError('BAD_VALUE', `simd ${show(simd)} must be "auto", "on" or "off"`, {
       option: 'simd',
     });
   }

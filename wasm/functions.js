@@ -5,7 +5,7 @@
  */
 
 import { Core, compile, simdSupported } from './engine.js';
-import { AttentionError } from './error.js';
+import { AttentionError, show } from './error.js';
 import { AttentionLayer } from './models.js';
 import {
   ATTENTION_OPTIONS,
@@ -40,7 +40,17 @@ import { reshape, toTensor } from './tensor.js';
 /** @typedef {import('./models.js').AttentionLayerConfig} AttentionLayerConfig */
 /** @typedef {{ weight: TensorLike, bias?: TensorLike }} Linear  weight [out, in], bias [out] */
 /** @typedef {{ query: Linear, key: Linear, value: Linear, output: Linear }} MultiHeadParams */
-/** @typedef {{ overrides?: Override[] }} WithOverrides */
+/** @typedef {{ weight: TensorLike }} Weight */
+/**
+ * @typedef {{ query: Weight, key: Weight, value: Weight } | Weight | { width?: TensorLike }} ScoreParams
+ *   of the scores additive, general and gaussian
+ */
+/** @typedef {'halves' | 'interleaved'} Pairing */
+/** @typedef {Pairing | { pairing: Pairing, base?: number }} Rotary */
+/**
+ * @typedef {{ overrides?: Override[] }} WithOverrides  by the names and axes of tensors(): there, query,
+ *   key, scores and weights always have four axes
+ */
 /** @typedef {import('./results.js').WeightsResult} WeightsResult */
 /** @typedef {import('./results.js').AttentionResult} AttentionResult */
 /** @typedef {import('./results.js').MultiHeadResult} MultiHeadResult */
@@ -59,7 +69,26 @@ const NORMS = { norm1: LINEAR, norm2: LINEAR };
  */
 export function maskFromTorch(mask) {
   const { shape, data } = toTensor(mask, 'mask');
-  return { shape, data: data.map((cell) => (cell === 0 ? 1 : 0)) };
+  const other = data.find((cell) => cell !== 0 && cell !== 1);
+  if (other === undefined) return { shape, data: data.map((cell) => 1 - cell) };
+  throw new AttentionError(
+    'BAD_VALUE',
+    `mask ${other} must be true or false, 1 or 0; a float mask of PyTorch's is a bias`,
+    { option: 'mask' },
+  );
+}
+
+/**
+ * The same for PyTorch's key_padding_mask.
+ * @param {TensorLike} mask  [B, Tk]
+ * @returns {Tensor}  [B, 1, Tk]: it spreads over the queries
+ */
+export function keyPaddingMaskFromTorch(mask) {
+  const { shape, data } = maskFromTorch(mask);
+  if (shape.length === 2) return { shape: [shape[0], 1, shape[1]], data };
+  throw new AttentionError('BAD_SHAPE', `mask has the shape [${shape}]; it must be [B, Tk]`, {
+    option: 'mask',
+  });
 }
 
 /**
@@ -155,7 +184,7 @@ export class Engine {
    * @param {TensorLike} q  [Tq, D], [B, Tq, D] or [B, h, Tq, D]
    * @param {TensorLike} k  the same axes, Tk long
    * @param {TensorLike} v  the same axes, Tk long, any width
-   * @param {AttentionOptions & WithOverrides & { params?: object }} [options]  params by score:
+   * @param {AttentionOptions & WithOverrides & { params?: ScoreParams }} [options]  params by score:
    *   additive { query: { weight [A, Dq] }, key: { weight [A, Dk] }, value: { weight [1, A] } },
    *   general { weight [Dq, Dk] }, gaussian { width }
    * @returns {AttentionResult}  with the axes of q
@@ -199,8 +228,8 @@ export class Engine {
    * @param {TensorLike} k  [Tk, Dk] or [B, Tk, Dk]
    * @param {TensorLike} v  [Tk, Dv] or [B, Tk, Dv]
    * @param {AttentionOptions & WithOverrides & {
-   *   heads: number, params: MultiHeadParams, headMask?: TensorLike, scoreParams?: object,
-   *   rotary?: 'halves' | 'interleaved' | { pairing: 'halves' | 'interleaved', base?: number } }} options
+   *   heads: number, params: MultiHeadParams, headMask?: TensorLike, scoreParams?: ScoreParams,
+   *   rotary?: Rotary }} options
    *   headMask [h] multiplies the heads' outputs
    * @returns {MultiHeadResult}
    */
@@ -241,7 +270,7 @@ export class Engine {
    * @param {TensorLike} x  [T, H] or [B, T, H]
    * @param {AttentionOptions & WithOverrides & {
    *   heads: number, norm?: 'post' | 'pre', activation?: Activation, eps?: number,
-   *   headMask?: TensorLike, scoreParams?: object, rotary?: any,
+   *   headMask?: TensorLike, scoreParams?: ScoreParams, rotary?: Rotary,
    *   params: { attention: MultiHeadParams, norm1?: Linear, norm2?: Linear, linear1: Linear,
    *     linear2: Linear } }} options
    * @returns {MultiHeadResult}  output [B, T, H]
@@ -337,7 +366,7 @@ export class Engine {
     checkNames('gelu', options, ['form', 'overrides']);
     const { form = 'erf' } = options;
     if (form !== 'erf' && form !== 'tanh') {
-      throw new AttentionError('BAD_VALUE', `form "${form}" must be "erf" or "tanh"`, {
+      throw new AttentionError('BAD_VALUE', `form ${show(form)} must be "erf" or "tanh"`, {
         option: 'form',
       });
     }
@@ -361,7 +390,7 @@ export class Engine {
     checkNames('positionalEncoding', options, ['kind', 'length', 'hiddens', 'offset']);
     const { kind = 'sinusoidal', length, hiddens, offset = 0 } = options;
     if (kind !== 'sinusoidal') {
-      throw new AttentionError('BAD_VALUE', `kind "${kind}" must be "sinusoidal"`, {
+      throw new AttentionError('BAD_VALUE', `kind ${show(kind)} must be "sinusoidal"`, {
         option: 'kind',
       });
     }
@@ -393,7 +422,7 @@ export class Engine {
     if (pairing !== 'halves' && pairing !== 'interleaved') {
       throw new AttentionError(
         'BAD_VALUE',
-        `pairing "${pairing}" must be "halves" or "interleaved"`,
+        `pairing ${show(pairing)} must be "halves" or "interleaved"`,
         { option: 'pairing' },
       );
     }
@@ -421,7 +450,7 @@ export class Engine {
     checkNames('random', options, ['shape', 'seed', 'name', 'distribution']);
     const { shape: sizes, seed: from = 0, name = 'random', distribution = 'normal' } = options;
     if (!Array.isArray(sizes)) {
-      throw new AttentionError('BAD_SHAPE', `shape ${sizes} must be a list of sizes`, {
+      throw new AttentionError('BAD_SHAPE', `shape ${show(sizes)} must be a list of sizes`, {
         option: 'shape',
       });
     }

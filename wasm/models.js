@@ -3,7 +3,7 @@
  */
 
 import { checkOverride } from './engine.js';
-import { AttentionError } from './error.js';
+import { AttentionError, show } from './error.js';
 import {
   ATTENTION_OPTIONS,
   attentionFields,
@@ -26,6 +26,8 @@ import { toTensor } from './tensor.js';
 class Model {
   /** @type {Override[]} */
   #overrides = [];
+  /** How many of them a forward pass has taken. */
+  #proven = 0;
 
   /** @param {Core} core  its own */
   constructor(core) {
@@ -47,7 +49,8 @@ class Model {
   }
 
   /**
-   * From the next forward pass on, this cell has this value and what follows is computed from it.
+   * From the next forward pass on, this cell has this value and what follows is computed from it. Where
+   * that pass has no such cell it fails, and forgets the overrides that came since the last one.
    * @param {string} name  of a tensor
    * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
    */
@@ -57,11 +60,28 @@ class Model {
 
   clearOverrides() {
     this.#overrides = [];
+    this.#proven = 0;
   }
 
-  /** @protected */
-  begin() {
-    this.core.begin(this.#overrides);
+  /**
+   * @protected
+   * @template T
+   * @param {() => T} compute
+   * @returns {T}
+   */
+  record(compute) {
+    try {
+      this.core.begin(this.#overrides);
+      const result = compute();
+      this.core.finish();
+      this.#proven = this.#overrides.length;
+      return result;
+    } catch (error) {
+      if (error instanceof AttentionError && error.option === 'overrides') {
+        this.#overrides.length = this.#proven;
+      }
+      throw error;
+    }
   }
 }
 
@@ -116,30 +136,30 @@ export class AttentionLayer extends Model {
     const source = tokens(input.source, 'source');
     const target = input.target === undefined ? undefined : tokens(input.target, 'target');
     const heads = integer(input.heads, 'heads', 1) ?? this.heads;
-    this.begin();
-    const options = core.struct('attention_layer_options', {
-      ...this.#config,
-      attention: {
-        ...attentionFields(core, input, { batched: false, heads }),
-        heads,
-        head_mask:
-          input.headMask === undefined
-            ? undefined
-            : core.input('head_mask', toTensor(input.headMask, 'headMask'), ['h']),
-      },
+    return this.record(() => {
+      const options = core.struct('attention_layer_options', {
+        ...this.#config,
+        attention: {
+          ...attentionFields(core, input, { batched: false, heads }),
+          heads,
+          head_mask:
+            input.headMask === undefined
+              ? undefined
+              : core.input('head_mask', toTensor(input.headMask, 'headMask'), ['h']),
+        },
+      });
+      const output = core.call(
+        'attention_layer',
+        core.texts(source),
+        target ? core.texts(target) : 0,
+        options,
+      );
+      const weights = core.find('attention.weights');
+      return { output: core.read(output), ...(weights ? { weights: core.read(weights) } : {}) };
     });
-    const output = core.call(
-      'attention_layer',
-      core.texts(source),
-      target ? core.texts(target) : 0,
-      options,
-    );
-    core.finish();
-    const weights = core.find('attention.weights');
-    return { output: core.read(output), ...(weights ? { weights: core.read(weights) } : {}) };
   }
 
-  /** @returns {Record<string, Tensor>}  of the last forward pass, by PyTorch's names */
+  /** @returns {Record<string, Tensor>}  of the last forward pass, by name; layouts as in PyTorch */
   parameters() {
     const names = this.tensors().filter(({ name }) => /\.(weight|bias)$/.test(name));
     return Object.fromEntries(names.map(({ name }) => [name, this.tensor(name)]));
@@ -153,7 +173,7 @@ export class AttentionLayer extends Model {
  */
 function tokens(list, option) {
   if (!Array.isArray(list)) {
-    throw new AttentionError('BAD_VALUE', `${option} ${list} must be a list of strings`, {
+    throw new AttentionError('BAD_VALUE', `${option} ${show(list)} must be a list of strings`, {
       option,
     });
   }

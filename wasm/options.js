@@ -2,7 +2,7 @@
  * What callers write as options, turned into what the core's structs hold.
  */
 
-import { AttentionError } from './error.js';
+import { AttentionError, show } from './error.js';
 import { reshape, toTensor } from './tensor.js';
 
 /** @typedef {import('./engine.js').Core} Core */
@@ -51,7 +51,7 @@ export function checkNames(what, options, known) {
   if (options === null || typeof options !== 'object' || Array.isArray(options)) {
     throw new AttentionError(
       'BAD_VALUE',
-      `${what} takes an object with ${known.join(', ')}; ${JSON.stringify(options)} is none`,
+      `${what} takes an object with ${known.join(', ')}; ${show(options)} is none`,
     );
   }
   for (const name of Object.keys(options)) {
@@ -71,8 +71,7 @@ export function checkNames(what, options, known) {
  * @returns {never}
  */
 function refuse(value, option, allowed) {
-  const shown = typeof value === 'string' ? `"${value}"` : String(value);
-  throw new AttentionError('BAD_VALUE', `${option} ${shown} must be ${allowed}`, {
+  throw new AttentionError('BAD_VALUE', `${option} ${show(value)} must be ${allowed}`, {
     option: option.split('.')[0],
   });
 }
@@ -167,6 +166,16 @@ function lengths(tensor, batched) {
   return reshape(tensor, batched ? [shape[0], 1] : [1, shape[0]]);
 }
 
+/**
+ * A float mask of PyTorch's, 0 and -Infinity, read as booleans would say the opposite.
+ * @param {Tensor} mask
+ */
+function booleans(mask) {
+  const other = mask.data.find((cell) => cell !== 0 && cell !== 1);
+  if (other === undefined) return mask;
+  return refuse(other, 'mask', 'true or false, 1 or 0; numbers to add to the scores go to bias');
+}
+
 /** @param {AttentionOptions['scale']} scale */
 function scaleFields(scale) {
   if (scale === undefined || scale === true) return {};
@@ -211,11 +220,11 @@ function windowFields(window) {
  * @param {{ batched: boolean, heads: number }} sizes
  */
 export function attentionFields(core, options, { batched, heads }) {
-  /** @param {'mask' | 'bias'} name */
-  const cells = (name) =>
+  /** @param {'mask' | 'bias'} name @param {(tensor: Tensor) => Tensor} check */
+  const cells = (name, check) =>
     options[name] === undefined
       ? undefined
-      : core.input(`options.${name}`, spread(toTensor(options[name], name), name), [
+      : core.input(`options.${name}`, check(spread(toTensor(options[name], name), name)), [
           ...['B', 'h', 'Tq', 'Tk'],
         ]);
   const { validLens, alibi } = options;
@@ -237,8 +246,8 @@ export function attentionFields(core, options, { batched, heads }) {
             'B',
             'Tq',
           ]),
-    mask: cells('mask'),
-    bias: cells('bias'),
+    mask: cells('mask', booleans),
+    bias: cells('bias', (bias) => bias),
     alibi_slopes:
       alibi === undefined || alibi === false
         ? undefined

@@ -74,6 +74,7 @@ export function withAxes(tensor, rank) {
 /**
  * @param {Core} core
  * @param {string} [prefix]
+ * @returns {{ emptyRows: Uint8Array, notFiniteRows: Uint8Array }}
  */
 export function rowFlags(core, prefix = '') {
   const { data } = core.tensor(`${prefix}row_flags`);
@@ -89,6 +90,7 @@ export function rowFlags(core, prefix = '') {
  * @param {import('./options.js').AttentionOptions} options
  * @param {number} rank
  * @param {string} [prefix]
+ * @returns {Omit<AttentionResult, 'output'>}
  */
 export function attentionResult(core, options, rank, prefix = '') {
   /** @type {{ weights?: Tensor, scores?: Tensor, droppedWeights?: Tensor }} */

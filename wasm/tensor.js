@@ -2,11 +2,11 @@
  * Tensors on the JavaScript side: { shape, data }, or nested arrays of numbers or booleans.
  */
 
-import { AttentionError } from './error.js';
+import { AttentionError, show } from './error.js';
 
 /**
  * @typedef {{ shape: number[], data: Float32Array }} Tensor  last axis fastest
- * @typedef {number | boolean | NestedArray[]} NestedArray
+ * @typedef {number | boolean | ArrayLike<NestedArray>} NestedArray  each level all alike
  * @typedef {NestedArray | { shape: ArrayLike<number>, data: ArrayLike<number> }} TensorLike
  */
 
@@ -59,7 +59,7 @@ function fromNested(value, name) {
           'BAD_VALUE',
           isList(part)
             ? `${name} is ragged: element ${where} is a list where a number is expected`
-            : `${name} holds ${typeof part === 'string' ? `"${part}"` : String(part)} at ${where}; it must hold numbers`,
+            : `${name} holds ${show(part)} at ${where}; it must hold numbers`,
         );
       }
       numbers.push(Number(part));
@@ -112,7 +112,7 @@ function convert(value, name) {
   }
   throw new AttentionError(
     'BAD_SHAPE',
-    `${name} is ${value === undefined ? 'missing' : `${value}`}; it must be a tensor or nested arrays`,
+    `${name} is ${value === undefined ? 'missing' : show(value)}; it must be a tensor or nested arrays`,
   );
 }
 

@@ -303,13 +303,14 @@ attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor) {
   for (override *edit = tape->overrides; edit; edit = edit->next) {
     if (!attn_text_equal(edit->name, tensor->name)) continue;
     if (edit->rank != tensor->rank)
-      return attn_fail(tape, ATTN_BAD_SHAPE, "an override of %s names %d axes; it has %d",
-                       tensor->name, edit->rank, tensor->rank);
+      return attn_fail_at(tape, "overrides", ATTN_BAD_SHAPE,
+                          "an override of %s names %d axes; it has %d", tensor->name, edit->rank,
+                          tensor->rank);
     for (int32_t i = 0; i < edit->rank; i++)
       if (edit->at[i] < -1 || edit->at[i] >= tensor->shape[i])
-        return attn_fail(tape, ATTN_BAD_VALUE,
-                         "an override of %s at %d on axis %s; it must be 0 to %d", tensor->name,
-                         edit->at[i], tensor->axes[i], tensor->shape[i] - 1);
+        return attn_fail_at(tape, "overrides", ATTN_BAD_VALUE,
+                            "an override of %s at %d on axis %s, which has the size %d",
+                            tensor->name, edit->at[i], tensor->axes[i], tensor->shape[i]);
     write_cells(tensor, edit);
     edit->applied = true;
   }
@@ -319,7 +320,7 @@ attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor) {
 attn_status attn_overrides_check(attn_tape *tape) {
   for (const override *edit = tape->overrides; edit; edit = edit->next)
     if (!edit->applied)
-      attn_fail(tape, ATTN_NOT_FOUND, "an override names \"%s\"; no tensor here has that name",
-                edit->name);
+      attn_fail_at(tape, "overrides", ATTN_NOT_FOUND,
+                   "an override names \"%s\"; no tensor here has that name", edit->name);
   return tape->status;
 }

@@ -2,6 +2,7 @@
 // float64, on both binaries and by both paths.
 
 import assert from 'node:assert/strict';
+import test from 'node:test';
 import * as library from '../../wasm/attention.js';
 import {
   assertClose,
@@ -173,6 +174,31 @@ onEachEngine("maskFromTorch turns nn.MultiheadAttention's polarity round", (engi
       [0.5, 0.5, 0],
       [0, 1, 0],
     ]);
+  }
+});
+
+onEachEngine("keyPaddingMaskFromTorch takes nn.MultiheadAttention's [B, Tk]", (engine) => {
+  const mask = library.keyPaddingMaskFromTorch([
+    [false, true],
+    [false, false],
+  ]);
+  assert.deepEqual(mask.shape, [2, 1, 2]);
+  assertSame(engine.maskedSoftmax(filled([2, 2, 2], 0), { mask }).weights, [
+    [
+      [1, 0],
+      [1, 0],
+    ],
+    [
+      [0.5, 0.5],
+      [0.5, 0.5],
+    ],
+  ]);
+  assert.throws(() => library.keyPaddingMaskFromTorch([true]), { code: 'BAD_SHAPE' });
+});
+
+test('the masks of PyTorch with numbers in them are refused, not inverted', () => {
+  for (const turn of [library.maskFromTorch, library.keyPaddingMaskFromTorch]) {
+    assert.throws(() => turn([[0, -Infinity]]), { code: 'BAD_VALUE', message: /-Infinity.*bias/ });
   }
 });
 

@@ -121,6 +121,11 @@ refuses('attention', [
     [filled([1, 2, 2, 4, 5], 1), 5],
   ]),
   ...badOption(attend, 'mask', EITHER, [['causal'], [7]]),
+  ...badOption(attend, 'mask', VALUE, [
+    [filled([4, 5], -Infinity), '-Infinity', 'bias'],
+    [filled([4, 5], 0.5), 0.5, 'bias'],
+    [filled([4, 5], NaN), 'NaN', 'bias'],
+  ]),
   ...badOption(attend, 'bias', SHAPE, [
     [filled([4, 6], 1), 6, 5],
     [filled([2, 3, 4, 5], 1), 3, 2],
