@@ -20,9 +20,10 @@ attn_tensor *attn_scale_by(attn_tape *tape, const char *name, const attn_tensor 
 static bool check_affine(attn_tape *tape, const char *what, const attn_tensor *tensor,
                          int32_t width) {
   if (!tensor || (tensor->rank == 1 && tensor->shape[0] == width)) return true;
-  return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
-                      "the layer norm's %s must be a list of %d; it has %d axes and %d elements",
-                      what, width, tensor->rank, (int)attn_length(tensor));
+  return attn_fail_at(
+      tape, what, ATTN_BAD_SHAPE,
+      "the layer norm's %s must be a list of %d; it has the rank %d and %d elements", what, width,
+      tensor->rank, (int)attn_length(tensor));
 }
 
 attn_tensor *attn_layer_norm(attn_tape *tape, const char *name, const attn_tensor *x,

@@ -54,7 +54,7 @@ attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tenso
   if (head_mask->rank != 1 || head_mask->shape[0] != count)
     return attn_fail_at(
         tape, "headMask", ATTN_BAD_SHAPE,
-        "the head mask must be a list of %d, one for each head; it has %d axes and %d elements",
+        "the head mask must be a list of %d, one for each head; it has the rank %d and %d elements",
         count, head_mask->rank, (int)attn_length(head_mask));
   attn_tensor *out =
       attn_push(tape, "mask_heads", name, attn_shape_of(heads), ATTN_INPUTS(heads, head_mask));

@@ -24,8 +24,8 @@ static bool check_broadcast(attn_tape *tape, const char *what, const attn_tensor
     return attn_fail_at(tape, what, ATTN_BAD_SHAPE, "%s has %d axes; it must have 4", what,
                         tensor->rank);
   return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
-                      "%s has the shape [%d, %d, %d, %d]; each size must be 1 or that of "
-                      "[B, h, Tq, Tk] = [%d, %d, %d, %d]",
+                      "%s is [%d, %d, %d, %d] as [B, h, Tq, Tk]; each size must be 1 or that of "
+                      "the scores, [%d, %d, %d, %d]",
                       what, tensor->shape[0], tensor->shape[1], tensor->shape[2], tensor->shape[3],
                       size[0], size[1], size[2], size[3]);
 }
@@ -61,8 +61,8 @@ bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t hea
   if (slopes && (slopes->rank != 1 || slopes->shape[0] != heads))
     return attn_fail_at(
         tape, "alibi", ATTN_BAD_SHAPE,
-        "ALiBi needs a list of %d slopes, one for each head; it has %d axes and %d elements", heads,
-        slopes->rank, (int)attn_length(slopes));
+        "ALiBi needs a list of %d slopes, one for each head; it has the rank %d and %d elements",
+        heads, slopes->rank, (int)attn_length(slopes));
   return check_valid_lengths(tape, mask);
 }
 

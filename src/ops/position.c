@@ -79,7 +79,7 @@ static bool check_rotary(attn_tape *tape, const attn_tensor *x, const attn_tenso
   if (positions && (positions->rank != 1 || positions->shape[0] != x->shape[x->rank - 2]))
     return attn_fail_at(
         tape, "positions", ATTN_BAD_SHAPE,
-        "positions must be a list of %d, one for each row; they have %d axes and %d elements",
+        "positions must be a list of %d, one for each row; they have the rank %d and %d elements",
         x->shape[x->rank - 2], positions->rank, (int)attn_length(positions));
   if (pairing != ATTN_PAIRING_HALVES && pairing != ATTN_PAIRING_INTERLEAVED)
     return attn_fail(tape, ATTN_BAD_VALUE, "pairing %d is neither halves nor interleaved", pairing);

@@ -85,7 +85,7 @@ static void masks_name_their_option(void) {
   start();
   options.mask = given("m", SHAPE(2, 3, 4, 5));
   REFUSES(attend(), ATTN_BAD_SHAPE, "mask",
-          "mask has the shape [2, 3, 4, 5]; each size must be 1 or that of [B, h, Tq, Tk] = "
+          "mask is [2, 3, 4, 5] as [B, h, Tq, Tk]; each size must be 1 or that of the scores, "
           "[2, 3, 4, 6]");
   options.bias = given("b", SHAPE(6));
   REFUSES(attend(), ATTN_BAD_SHAPE, "bias", "bias has 1 axes; it must have 4");
@@ -187,7 +187,7 @@ static void multi_head_attention_names_what_does_not_fit(void) {
   start_heads();
   options.head_mask = given("head_mask", SHAPE(3));
   REFUSES(attend_heads(), ATTN_BAD_SHAPE, "headMask",
-          "the head mask must be a list of 1, one for each head; it has 1 axes and 3 elements");
+          "the head mask must be a list of 1, one for each head; it has the rank 1 and 3 elements");
   start_heads();
   const attn_tensor *x = given("x", SHAPE(1, 2, 4, 6));
   REFUSES(attn_multi_head_attention(tape, x, x, x, &heads_weights, &options), ATTN_BAD_SHAPE, "",
@@ -205,7 +205,7 @@ static void layers_name_what_does_not_fit(void) {
           "eps 0 must be a number above 0");
   x = given("x", SHAPE(2, 6));
   REFUSES(attn_layer_norm(tape, "y", x, given("g", SHAPE(5)), NULL, 1), ATTN_BAD_SHAPE, "weight",
-          "the layer norm's weight must be a list of 6; it has 1 axes and 5 elements");
+          "the layer norm's weight must be a list of 6; it has the rank 1 and 5 elements");
   x = given("x", SHAPE(2, 0));
   REFUSES(attn_layer_norm(tape, "y", x, NULL, NULL, 1), ATTN_BAD_SHAPE, "",
           "x has rows of width 0; a layer norm needs at least 1");

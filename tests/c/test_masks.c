@@ -343,15 +343,15 @@ static void masks_that_do_not_fit_are_named(void) {
   check_bad(ATTN_BAD_SHAPE, "mask has 2 axes; it must have 4");
   options.mask = given("cells", SHAPE(2, 3, 5, 5));
   check_bad(ATTN_BAD_SHAPE,
-            "mask has the shape [2, 3, 5, 5]; each size must be 1 or that of [B, h, Tq, Tk] = "
+            "mask is [2, 3, 5, 5] as [B, h, Tq, Tk]; each size must be 1 or that of the scores, "
             "[2, 3, 4, 5]");
   options.bias = given("bias", SHAPE(1, 0, 4, 5));
   check_bad(ATTN_BAD_SHAPE,
-            "bias has the shape [1, 0, 4, 5]; each size must be 1 or that of [B, h, Tq, Tk] = "
+            "bias is [1, 0, 4, 5] as [B, h, Tq, Tk]; each size must be 1 or that of the scores, "
             "[2, 3, 4, 5]");
   options.alibi_slopes = given("slopes", SHAPE(2));
   check_bad(ATTN_BAD_SHAPE,
-            "ALiBi needs a list of 3 slopes, one for each head; it has 1 axes and 2 elements");
+            "ALiBi needs a list of 3 slopes, one for each head; it has the rank 1 and 2 elements");
   options.valid_lengths = given("lengths", SHAPE(2, 3));
   check_bad(ATTN_BAD_SHAPE,
             "valid lengths have the shape [2, 3]; they must be [B] = [2] or [B, Tq] = [2, 4]");
