@@ -224,10 +224,10 @@ eachBrowser((browser) => {
       assert.equal(mask?.[1 * 6 + 3], 8);
       assert.equal(data[1 * 6 + 3], 0);
       await figure.page.keyboard.press('ArrowRight');
-      await figure.after(() => figure.page.keyboard.press('Space'));
+      await figure.after(() => figure.page.keyboard.press(' '));
       ({ mask, data } = await figure.map());
       assert.equal(mask?.[1 * 6 + 4], 8);
-      await figure.after(() => figure.page.keyboard.press('Space'));
+      await figure.after(() => figure.page.keyboard.press(' '));
       ({ mask } = await figure.map());
       assert.equal(mask?.[1 * 6 + 4], 0);
       await figure.after(() => figure.press('Open all'));

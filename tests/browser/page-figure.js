@@ -27,6 +27,16 @@ export async function openFigure(browser, address = '/dist/index.html', options 
   return figureOn(page);
 }
 
+/**
+ * A call of a function with the figure's shadow root, as source: Firefox hands over no shadow roots.
+ * @param {Function} read
+ * @param {unknown[]} args
+ */
+function call(read, args) {
+  const rest = args.map((value) => `, ${JSON.stringify(value)}`).join('');
+  return `(${read})(document.querySelector('attention-playground').shadowRoot${rest})`;
+}
+
 /** @param {Page | import('puppeteer-core').Frame} page with one playground */
 export async function figureOn(page) {
   const root = (/** @type {string} */ selector) => `attention-playground >>> ${selector}`;
@@ -39,11 +49,8 @@ export async function figureOn(page) {
    * @returns {Promise<Awaited<Value>>}
    */
   const inside = async (read, ...args) => {
-    const figure = /** @type {import('puppeteer-core').ElementHandle} */ (
-      await page.waitForSelector('attention-playground')
-    );
-    const shadow = await figure.evaluateHandle((element) => element.shadowRoot);
-    return page.evaluate(/** @type {any} */ (read), shadow, ...args);
+    await page.waitForSelector('attention-playground');
+    return /** @type {any} */ (page.evaluate(call(read, args)));
   };
 
   /**
@@ -53,13 +60,14 @@ export async function figureOn(page) {
    */
   const until = async (condition, ...args) => {
     const deadline = Date.now() + 15_000;
-    while (!(await inside(condition, ...args))) {
+    while (!(await page.evaluate(`Boolean(${call(condition, args)})`))) {
       if (Date.now() > deadline)
         throw new Error(`never true: ${condition} ${JSON.stringify(args)}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
 
+  await page.waitForSelector('attention-playground');
   await until((root) => root.querySelector('.playground:not(.waiting)'));
 
   const figure = {

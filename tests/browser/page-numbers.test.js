@@ -121,10 +121,10 @@ eachBrowser((browser) => {
       await figure.after(() => figure.click('.heads li:nth-child(4) button'));
       const after = await figure.map();
       await figure.page.keyboard.down('Control');
-      await figure.after(() => figure.page.keyboard.press('KeyZ'));
+      await figure.after(() => figure.page.keyboard.press('z'));
       assert.deepEqual(await figure.map(), before);
       await figure.page.keyboard.down('Shift');
-      await figure.after(() => figure.page.keyboard.press('KeyZ'));
+      await figure.after(() => figure.page.keyboard.press('z'));
       await figure.page.keyboard.up('Shift');
       await figure.page.keyboard.up('Control');
       assert.deepEqual(await figure.map(), after);

@@ -57,7 +57,7 @@ export class AttentionPlayground extends HTMLElement {
   #home = this.#lesson.defaults;
   /** @type {Result | null} */
   #result = null;
-  /** @type {import('./evaluator.js').Failure | null} */
+  /** @type {{ field: string, message: string } | null} */
   #error = null;
   /** @type {ReturnType<typeof figure> | null} */
   #figure = null;
@@ -289,7 +289,7 @@ export class AttentionPlayground extends HTMLElement {
   /** Shows the present state: controls and address at once, numbers when they are there. */
   #show() {
     this.#error = null;
-    this.#figure?.notices.clear('failed');
+    for (const kind of ['failed', 'stopped']) this.#figure?.notices.clear(kind);
     clearTimeout(this.#linkTimer);
     this.#linkTimer = setTimeout(() => this.#writeHash(), LINK_DELAY);
     if (!this.#busyTimer) {
@@ -324,8 +324,9 @@ export class AttentionPlayground extends HTMLElement {
   /** @param {import('./evaluator.js').Failure} failure */
   #failed(failure) {
     this.#settled();
-    this.#error = failure;
+    const field = this.#lesson.fieldOf(failure.option ?? '');
     if (failure.code === 'WORKER_DIED') this.#notify('stopped');
+    else if (field) this.#error = { field, message: failure.message };
     else this.#notify('failed', { message: failure.message });
     this.#updateInputs();
   }

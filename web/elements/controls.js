@@ -24,7 +24,7 @@ import { freshId, h, list, setAttribute, setText } from './dom.js';
  * @typedef {object} Model what every part shows
  * @property {State} state as the reader set it
  * @property {Result | null} result the last one that could be computed; its state may be older
- * @property {{ option?: string, message: string } | null} error why the present state could not
+ * @property {{ field: string, message: string } | null} error why the present state could not
  *
  * @typedef {{ element: HTMLElement, update: (model: Model) => void }} Part
  */
@@ -225,7 +225,7 @@ function slider(control, context) {
 
   return {
     element,
-    update({ state, error: failure }) {
+    update({ state }) {
       element.hidden = control.when ? !control.when(state) : false;
       max = control.max?.(state) ?? field.max ?? Infinity;
       const value = read(state);
@@ -247,7 +247,6 @@ function slider(control, context) {
       else if (value !== last) show(value);
       last = off ? last : value;
       setText(note, control.values ? fill(words.value ?? '', control.values(state)) : '');
-      if (failure?.option === name) setText(error, failure.message);
     },
   };
 }

@@ -67,6 +67,20 @@ export const controls = {
   ],
 };
 
+/** Options of the core that have another name as a field. @type {Record<string, string>} */
+const renamed = { validLens: 'validLength', mask: 'closed' };
+
+/**
+ * The field whose control answers for an option of the core.
+ * @param {string} option
+ * @returns {string | null}
+ */
+export function fieldOf(option) {
+  const field = renamed[option] ?? option;
+  const shown = Object.values(controls).some((group) => group.some(({ name }) => name === field));
+  return shown ? field : null;
+}
+
 /** @param {State} state */
 function sizeValues(state) {
   return { hiddens: state.hiddens, size: sizes(state).D };

@@ -1,0 +1,198 @@
+/** The one-file script wherever pages put it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { eachBrowser, root, serve } from './harness.js';
+import { figureOn, openFigure } from './page-figure.js';
+
+const script = '<script src="/dist/attention-playground.js"></script>';
+
+eachBrowser((browser) => {
+  test('from a file', async () => {
+    const figure = await openFigure(browser, pathToFileURL(`${root}dist/index.html`).href);
+    await figure.after(() => figure.press('Causal'));
+    assert.equal((await figure.map()).mask?.[1], 2);
+    await figure.page.waitForFunction(() => location.hash.startsWith('#v1.'));
+  });
+
+  test('from another origin, without leave', async () => {
+    const other = await serve({ policy: null });
+    try {
+      const page = await browser.open(
+        `<script src="${other.origin}/dist/attention-playground.js"></script><attention-playground></attention-playground>`,
+        { policy: null },
+      );
+      const figure = await figureOn(page);
+      await figure.after(() => figure.press('Causal'));
+      assert.equal((await figure.map()).mask?.[1], 2);
+    } finally {
+      await other.close();
+    }
+  });
+
+  for (const [kind, sandbox] of [
+    ['a frame', ''],
+    ['a sandboxed frame', 'sandbox="allow-scripts"'],
+  ]) {
+    test(`in ${kind}, which tells its height`, async () => {
+      const page = await browser.open(
+        `<iframe ${sandbox} width="600" height="400" title="figure"></iframe>`,
+        { policy: null },
+      );
+      await page.evaluate(() => {
+        addEventListener('message', ({ data }) => Object.assign(window, { told: data }));
+        const frame = /** @type {HTMLIFrameElement} */ (document.querySelector('iframe'));
+        frame.src = '/dist/embed.html?controls=tokens+masks&lang=zh-CN&theme=dark';
+      });
+      const frame = await page.waitForFrame((at) => at.url().includes('embed.html'));
+      const figure = await figureOn(frame);
+      await figure.after(() => figure.press('因果掩码'));
+      assert.equal((await figure.map()).mask?.[1], 2);
+      assert.equal(await frame.evaluate(() => self.origin === 'null'), sandbox !== '');
+      const told = /** @type {any} */ (await page.evaluate(() => /** @type {any} */ (window).told));
+      assert.equal(told.type, 'attention-playground:height');
+      assert.ok(told.height > 400, String(told.height));
+      await figure.press('更多设置');
+      await page.waitForFunction(
+        (before) => /** @type {any} */ (window).told.height > before,
+        {},
+        told.height,
+      );
+    });
+  }
+
+  test('what a sandbox forbids to save or copy is shown', async () => {
+    const page = await browser.open(
+      '<iframe sandbox="allow-scripts" src="/dist/embed.html?lang=en" width="900" height="700" title="figure"></iframe>',
+      { policy: null },
+    );
+    const frame = await page.waitForFrame((at) => at.url().includes('embed.html'));
+    const figure = await figureOn(frame);
+    const shown = () =>
+      figure.inside((root) => {
+        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.by-hand textarea'));
+        return area.parentElement?.hidden ? '' : area.value;
+      });
+    for (const [entry, content] of /** @type {const} */ ([
+      ['CSV', /the,cat,sat/],
+      ['Copy link', /index\.html/],
+    ])) {
+      await figure.press(entry);
+      await figure.until(
+        (root, source) =>
+          new RegExp(source).test(
+            /** @type {HTMLTextAreaElement} */ (root.querySelector('.by-hand textarea')).value,
+          ),
+        content.source,
+      );
+      assert.match(await shown(), content);
+    }
+    page.errors.length = 0; // Chromium reports the refused clipboard
+  });
+
+  test('P8 the script included twice', async () => {
+    const page = await browser.open(
+      `${script}${script}<attention-playground></attention-playground><attention-playground></attention-playground>`,
+    );
+    await (await figureOn(page)).map();
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('attention-playground')].every((element) =>
+        element.shadowRoot?.querySelector('.playground:not(.waiting)'),
+      ),
+    );
+  });
+
+  test('two figures share nothing', async () => {
+    const page = await browser.open(
+      `${script}<attention-playground></attention-playground><attention-playground id="second" lang="zh-CN"></attention-playground>`,
+    );
+    const figure = await figureOn(page);
+    const second = () =>
+      page.evaluate(() => {
+        const root = document.querySelector('#second')?.shadowRoot;
+        return [...(root?.querySelectorAll('.chip') ?? [])].map((chip) => chip.textContent).join();
+      });
+    await page.waitForFunction(() =>
+      document.querySelector('#second')?.shadowRoot?.querySelector('.playground:not(.waiting)'),
+    );
+    const before = await second();
+    await figure.after(() => figure.press('no look ahead'));
+    assert.equal(await second(), before);
+    assert.equal(await page.evaluate(() => location.hash), '', 'none of them owns the address');
+  });
+
+  test('P7 first hidden, then shown', async () => {
+    const page = await browser.open(
+      `${script}<div hidden><attention-playground></attention-playground></div>`,
+      { ratio: 2 },
+    );
+    const figure = await figureOn(page);
+    await figure.map();
+    await page.evaluate(() => document.querySelector('div')?.removeAttribute('hidden'));
+    await figure.until((root) => {
+      const map = root.querySelector('attention-heatmap')?.shadowRoot?.querySelector('canvas');
+      const mini = /** @type {HTMLCanvasElement} */ (root.querySelector('.mini canvas'));
+      return map && map.width > 300 && mini.width > 100;
+    });
+    const { width, css } = await figure.inside((root) => {
+      const mini = /** @type {HTMLCanvasElement} */ (root.querySelector('.mini canvas'));
+      return { width: mini.width, css: mini.getBoundingClientRect().width };
+    });
+    assert.equal(width, Math.round(css * 2));
+  });
+
+  test('the panels a page names, the others one click away', async () => {
+    const page = await browser.open(
+      `${script}<attention-playground controls="tokens masks" state="#v1.eJyrVspITUwpVrIyrAUAFssDrQ"></attention-playground>`,
+    );
+    const figure = await figureOn(page);
+    const visible = (/** @type {string} */ selector) =>
+      figure.inside(
+        (root, selector) => /** @type {any} */ (root.querySelector(selector))?.checkVisibility(),
+        selector,
+      );
+    assert.ok(await visible('.source textarea'));
+    assert.ok(!(await visible('.inspector')));
+    assert.ok(!(await visible('.experiments')));
+    assert.equal(
+      await figure.inside((root) => root.querySelectorAll('.heads li').length),
+      2,
+      'the state attribute says one head',
+    );
+    await figure.press('More controls');
+    assert.ok(await visible('.inspector'));
+    await figure.after(() => figure.press('Causal'));
+    await figure.after(() => figure.press('Reset'));
+    assert.equal(await figure.inside((root) => root.querySelectorAll('.heads li').length), 2);
+    await figure.after(() =>
+      page.evaluate(() =>
+        document.querySelector('attention-playground')?.setAttribute('state', ''),
+      ),
+    );
+    assert.equal(await figure.inside((root) => root.querySelectorAll('.heads li').length), 5);
+  });
+
+  test('moved in the page and taken off it', async () => {
+    const page = await browser.open(
+      `${script}<attention-playground></attention-playground><section></section>`,
+    );
+    const figure = await figureOn(page);
+    await page.evaluate(() => {
+      const element = /** @type {Element} */ (document.querySelector('attention-playground'));
+      document.querySelector('section')?.append(element);
+    });
+    await figure.until((root) => root.querySelector('.playground:not(.waiting)'));
+    await figure.after(() => figure.press('Causal'));
+    assert.equal((await figure.map()).mask?.[1], 2);
+    await page.evaluate(() => document.querySelector('attention-playground')?.remove());
+  });
+
+  test('the page of examples', async () => {
+    const page = await browser.open('/dist/examples.html', { policy: null });
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('attention-playground')].every((element) =>
+        element.shadowRoot?.querySelector('.playground:not(.waiting)'),
+      ),
+    );
+  });
+});

@@ -1,0 +1,240 @@
+/** Every reader: languages, themes, screen readers, keyboards, phones, preferences, print. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { axe, eachBrowser } from './harness.js';
+import { openFigure } from './page-figure.js';
+
+eachBrowser((browser) => {
+  describe('axe finds nothing', () => {
+    for (const lang of ['en', 'zh-CN']) {
+      for (const theme of ['light', 'dark']) {
+        test(`${lang}, ${theme}`, async () => {
+          const figure = await openFigure(browser, '/dist/index.html', { lang, theme });
+          const { page } = figure;
+          await figure.inside((root) => {
+            for (const fold of root.querySelectorAll('details')) fold.open = true;
+          });
+          assert.deepEqual(await axe(page), []);
+          await figure.after(() => figure.press(lang === 'en' ? 'cross' : '交叉'));
+          await figure.after(() => figure.press(lang === 'en' ? 'Causal' : '因果'));
+          assert.deepEqual(await axe(page), []);
+        });
+      }
+    }
+
+    test('examples.html', async () => {
+      const page = await browser.open('/dist/examples.html', { policy: null });
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll('attention-playground')].every((element) =>
+          element.shadowRoot?.querySelector('.playground:not(.waiting)'),
+        ),
+      );
+      assert.deepEqual(await axe(page, { iframes: false }), []);
+    });
+  });
+
+  test('both languages are complete on the screen and switch at once', async () => {
+    const figure = await openFigure(browser, '/dist/index.html', { lang: 'zh-CN' });
+    const words = () =>
+      figure.inside((root) => {
+        const skip =
+          '.chips, .shapes, .formula, .place, .number, .figures, .heads, textarea, select';
+        const texts = [];
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+          const parent = walker.currentNode.parentElement;
+          if (parent && !parent.closest(`${skip}, style`))
+            texts.push(walker.currentNode.textContent);
+        }
+        return texts.join(' ');
+      });
+    await figure.until(
+      (root) => root.textContent?.includes('多头') || root.textContent?.includes('掩码'),
+    );
+    const chinese = (await words()).replace(
+      /softmax|sigmoid|ReLU|D2L|PyTorch|PNG|SVG|CSV|JSON|NumPy|npy|Luong|Bahdanau/g,
+      '',
+    );
+    assert.doesNotMatch(chinese, /[a-z]{3,}/, 'an English word among the Chinese');
+    await (await figure.page.$('attention-settings button[lang="en"]'))?.click();
+    await figure.until((root) => root.textContent?.includes('Masks'));
+    assert.doesNotMatch(await words(), /\p{Script=Han}/u);
+    assert.equal(await figure.page.evaluate(() => document.documentElement.lang), 'en');
+    await figure.after(() => figure.press('Causal'));
+  });
+
+  for (const [width, lang] of /** @type {const} */ ([
+    [320, 'en'],
+    [320, 'zh-CN'],
+    [768, 'en'],
+    [1280, 'en'],
+  ])) {
+    test(`${width} px in ${lang}: nothing is cut, nothing scrolls sideways`, async () => {
+      const figure = await openFigure(browser, '/dist/index.html', { width, lang, height: 700 });
+      await figure.inside((root) => {
+        for (const fold of root.querySelectorAll('details.fold')) {
+          /** @type {HTMLDetailsElement} */ (fold).open = true;
+        }
+      });
+      const many = Array.from({ length: 24 }, (_, at) => `token${at}`).join(' ');
+      await figure.after(async () => figure.type(await figure.find('.source textarea'), 'x'));
+      await figure.after(() =>
+        figure.inside((root, many) => {
+          const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
+          area.value = many;
+          area.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        }, many),
+      );
+      const over = await figure.page.evaluate(() => {
+        const root = document.querySelector('attention-playground')?.shadowRoot;
+        const right = document.documentElement.clientWidth;
+        return {
+          page: document.documentElement.scrollWidth - right,
+          parts: [...(root?.querySelectorAll('button, input, canvas, p, summary') ?? [])]
+            .filter(
+              (part) =>
+                /** @type {any} */ (part).checkVisibility() && !part.closest('.scroll, .unseen'),
+            )
+            .filter((part) => part.getBoundingClientRect().right > right + 1)
+            .map((part) => part.outerHTML.slice(0, 80)),
+        };
+      });
+      assert.deepEqual(over, { page: 0, parts: [] });
+    });
+  }
+
+  test('on a phone groups are folded behind a line that says how they stand', async () => {
+    const figure = await openFigure(browser, '/dist/index.html', { width: 360, height: 700 });
+    const lines = await figure.inside((root) =>
+      [...root.querySelectorAll('.groups summary')].map((line) => line.textContent),
+    );
+    assert.deepEqual(lines, [
+      'Variantself',
+      'Masksno mask',
+      'Heads4 heads of 8',
+      'Scoringscaled dot product',
+      'Vectorsno positions · seed 1',
+    ]);
+    assert.equal(
+      await figure.inside((root) => root.querySelectorAll('.groups details[open]').length),
+      0,
+    );
+    const tops = await figure.inside((root) =>
+      ['.input', '.center', '.side', '.groups'].map(
+        (part) => root.querySelector(part)?.getBoundingClientRect().top ?? 0,
+      ),
+    );
+    assert.deepEqual(
+      tops,
+      [...tops].sort((a, b) => a - b),
+    );
+    await figure.press('Masks');
+    await figure.after(() => figure.press('Causal'));
+    assert.equal(
+      await figure.inside((root) => root.querySelectorAll('.groups summary')[1].textContent),
+      'Maskscausal',
+    );
+  });
+
+  test('all of it by keyboard, with a focus that can be seen', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    const stops = new Set();
+    for (let press = 0; press < 60; press++) {
+      await page.keyboard.press('Tab');
+      const stop = await figure.inside((root) => {
+        let at = root.activeElement;
+        while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+        if (!at) return null;
+        const style = getComputedStyle(at);
+        const near = at.nextElementSibling ? getComputedStyle(at.nextElementSibling) : style;
+        const seen = style.outlineStyle !== 'none' || near.outlineStyle !== 'none';
+        const kind = at.closest('section, details, .buttons, .pipeline, .heads')?.className;
+        return { kind: kind || at.getAttribute('role') || at.localName, seen, grid: at.role };
+      });
+      if (!stop) continue;
+      stops.add(stop.kind);
+      if (stop.grid !== 'gridcell') assert.ok(stop.seen, `${stop.kind} shows no focus`);
+    }
+    for (const part of ['experiments', 'pipeline', 'heads', 'fold']) {
+      assert.ok(
+        [...stops].some((stop) => stop?.includes(part)),
+        `${part} cannot be reached: ${[...stops].join(', ')}`,
+      );
+    }
+  });
+
+  test('the grid companion reads row, column, value and flag', async () => {
+    const figure = await openFigure(browser);
+    await figure.after(() => figure.press('an empty row'));
+    const cell = await figure.inside((root) => {
+      const grid = root
+        .querySelector('attention-heatmap')
+        ?.shadowRoot?.querySelector('[role=grid]');
+      return grid?.querySelector('[role=gridcell]')?.textContent ?? '';
+    });
+    assert.match(cell, /query a → key a: 0\.25.*masked.*own cell.*no key allowed/);
+  });
+
+  if (browser.name === 'chromium') {
+    test('reduced motion, forced colours and print', async () => {
+      const figure = await openFigure(browser);
+      const { page } = figure;
+      await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
+      assert.match(
+        await figure.inside(
+          (root) =>
+            getComputedStyle(/** @type {Element} */ (root.querySelector('.chip')))
+              .transitionDuration,
+        ),
+        /^0s$/,
+      );
+      const session = await page.createCDPSession();
+      await session.send('Emulation.setEmulatedMedia', {
+        features: [{ name: 'forced-colors', value: 'active' }],
+      });
+      const [chosen, other] = await figure.inside((root) =>
+        [':checked', ':not(:checked)'].map(
+          (state) =>
+            getComputedStyle(
+              /** @type {Element} */ (root.querySelector(`.choice input${state} + span`)),
+            ).backgroundColor,
+        ),
+      );
+      assert.notEqual(chosen, other, 'a choice is seen without the colours of the page');
+      await session.send('Emulation.setEmulatedMedia', { media: 'print', features: [] });
+      const printed = await figure.inside((root) =>
+        ['.top', '.groups', '.center', '.inspector'].map((part) =>
+          /** @type {any} */ (root.querySelector(part)).checkVisibility(),
+        ),
+      );
+      assert.deepEqual(printed, [false, false, true, true]);
+    });
+  }
+
+  test('the theme of the page, of a frame around, of the element', async () => {
+    const page = await browser.open(
+      `<script src="/dist/attention-playground.js"></script><div data-bs-theme="dark"><attention-playground></attention-playground></div>`,
+    );
+    const paper = () =>
+      page.evaluate(
+        () =>
+          getComputedStyle(/** @type {Element} */ (document.querySelector('attention-playground')))
+            .backgroundColor,
+      );
+    await page.waitForFunction(() => customElements.get('attention-playground'));
+    assert.equal(await paper(), 'rgb(22, 23, 26)');
+    await page.evaluate(() =>
+      document.querySelector('div')?.setAttribute('data-bs-theme', 'light'),
+    );
+    await page.waitForFunction(
+      () =>
+        getComputedStyle(/** @type {Element} */ (document.querySelector('attention-playground')))
+          .backgroundColor === 'rgb(252, 252, 250)',
+    );
+    await page.evaluate(() =>
+      document.querySelector('attention-playground')?.setAttribute('theme', 'dark'),
+    );
+    assert.equal(await paper(), 'rgb(22, 23, 26)');
+  });
+});

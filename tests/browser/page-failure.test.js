@@ -1,0 +1,134 @@
+/** What can go wrong behind the page: each a sentence, nothing typed is lost, the next action works. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eachBrowser } from './harness.js';
+import { figureOn } from './page-figure.js';
+
+const figureMarkup = '<attention-playground lang="en"></attention-playground>';
+const script = '<script src="/dist/attention-playground.js"></script>';
+
+eachBrowser((browser) => {
+  /** @param {string} before a script of the page that runs first @param {import('./harness.js').OpenOptions} [options] */
+  const open = async (before, options) => {
+    const page = await browser.open(`<script>${before}</script>${script}${figureMarkup}`, {
+      policy: null,
+      ...options,
+    });
+    return figureOn(page);
+  };
+
+  const remember = `
+    const Real = Worker;
+    window.workers = [];
+    window.Worker = class extends Real {
+      constructor(...all) { super(...all); workers.push(this); }
+    };`;
+
+  test('a worker that dies is replaced, and says so', async () => {
+    const figure = await open(remember);
+    const { page } = figure;
+    const text = await figure.find('.source textarea');
+    await figure.after(() => figure.type(text, 'one two three'));
+    await figure.until((root) => root.querySelectorAll('.source .chip').length === 3);
+    await page.evaluate(() =>
+      /** @type {any} */ (window).workers[0].dispatchEvent(
+        new ErrorEvent('error', { message: 'gone' }),
+      ),
+    );
+    await figure.until((root) => root.querySelector('.notice'));
+    assert.match((await figure.notices()).join(), /started again; nothing you typed is lost/);
+    await figure.after(() => figure.press('Causal'));
+    assert.deepEqual((await figure.map()).rowLabels, ['one', 'two', 'three']);
+    assert.equal((await figure.map()).mask?.[1], 2);
+  });
+
+  test('a request whose worker dies is sent again', async () => {
+    const figure = await open(`${remember}
+      const post = Real.prototype.postMessage;
+      let killed = false;
+      Real.prototype.postMessage = function (message, ...rest) {
+        if (message.request?.input.causal && !killed) {
+          killed = true;
+          setTimeout(() => this.dispatchEvent(new ErrorEvent('error', { message: 'gone' })));
+          return;
+        }
+        post.call(this, message, ...rest);
+      };`);
+    await figure.after(() => figure.press('Causal'));
+    assert.equal((await figure.map()).mask?.[1], 2);
+    assert.equal((await figure.notices()).length, 1);
+  });
+
+  test('a request that kills every worker is given up; undo brings the figure back', async () => {
+    const figure = await open(`${remember}
+      const post = Real.prototype.postMessage;
+      Real.prototype.postMessage = function (message, ...rest) {
+        if (message.request?.input.causal) {
+          setTimeout(() => this.dispatchEvent(new ErrorEvent('error', { message: 'gone' })));
+          return;
+        }
+        post.call(this, message, ...rest);
+      };`);
+    const before = await figure.map();
+    await figure.press('Causal');
+    await figure.until((root) => root.textContent?.includes('stops each time'));
+    assert.deepEqual(await figure.map(), before, 'the last good figure stays');
+    await figure.after(() => figure.press('Undo'));
+    await figure.after(() => figure.press('Roll again'));
+    assert.notDeepEqual((await figure.map()).data, before.data);
+  });
+
+  test('without workers the page computes by itself', async () => {
+    const figure = await open(
+      'window.Worker = class { constructor() { throw new Error("no"); } };',
+    );
+    await figure.after(() => figure.press('Causal'));
+    assert.equal((await figure.map()).mask?.[1], 2);
+  });
+
+  test('without storage, address and clipboard', async () => {
+    const figure = await open(`
+      Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });
+      history.replaceState = () => { throw new DOMException('no', 'SecurityError'); };`);
+    await figure.page.evaluate(() => {
+      const element = /** @type {Element} */ (document.querySelector('attention-playground'));
+      const other = document.createElement('attention-playground');
+      other.setAttribute('follow-hash', '');
+      other.setAttribute('lang', 'en');
+      element.replaceWith(other, document.createElement('attention-settings'));
+    });
+    await figure.until((root) => root.querySelector('.playground:not(.waiting)'));
+    await figure.after(() => figure.press('Causal'));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    assert.deepEqual(await figure.notices(), []);
+  });
+
+  test('an unknown lesson', async () => {
+    const page = await browser.open(
+      `${script}<attention-playground lesson="magic" lang="en"></attention-playground>`,
+    );
+    const figure = await figureOn(page);
+    assert.match((await figure.notices()).join(), /no lesson “magic”; there are: multi-head/);
+  });
+
+  test('an error of the core stands beside its control and goes with the next state', async () => {
+    const figure = await open(`${remember}
+      const post = Real.prototype.postMessage;
+      Real.prototype.postMessage = function (message, ...rest) {
+        if (message.request?.input.causal) message.request.input.temperature = -1;
+        post.call(this, message, ...rest);
+      };`);
+    await figure.press('Causal');
+    await figure.until((root) => root.querySelector('.groups .error:not(:empty)'));
+    assert.deepEqual(await figure.errors(), ['temperature -1 must be a number above 0']);
+    assert.ok(
+      await figure.inside(
+        (root) => root.querySelector('.groups .error:not(:empty)')?.closest('details')?.open,
+      ),
+      'the group of the control is open',
+    );
+    await figure.after(() => figure.press('Undo'));
+    assert.deepEqual(await figure.notices(), []);
+    assert.deepEqual(await figure.errors(), []);
+  });
+});

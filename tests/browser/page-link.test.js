@@ -1,0 +1,110 @@
+/** The address names the figure: the same bits in the other browser, and nothing from a hostile one. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { deflateSync } from 'node:zlib';
+import { eachBrowser, launch, serve } from './harness.js';
+import { figureOn, openFigure } from './page-figure.js';
+
+/** @param {unknown} content */
+const linkTo = (content) => `#v1.${deflateSync(JSON.stringify(content)).toString('base64url')}`;
+
+eachBrowser((browser) => {
+  const address = (/** @type {string} */ hash) => `/dist/index.html${hash}`;
+
+  test('the address follows the figure, and the figure the address', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    await figure.after(() => figure.press('Causal'));
+    await page.waitForFunction(() => location.hash.startsWith('#v1.'));
+    const hash = await page.evaluate(() => location.hash);
+    await figure.after(() => figure.press('Undo'));
+    await page.waitForFunction(() => location.hash === '');
+    await figure.after(() => page.evaluate((hash) => location.assign(hash), hash));
+    assert.equal((await figure.map()).mask?.[1], 2);
+    await figure.after(() => figure.press('Undo'));
+    assert.equal((await figure.map()).mask?.[1], 0);
+  });
+
+  test('an experiment is an ordinary link', async () => {
+    const figure = await openFigure(browser);
+    const href = await (await figure.byName('no look ahead')).evaluate((link) =>
+      link.getAttribute('href'),
+    );
+    const other = await openFigure(browser, address(String(href)));
+    assert.deepEqual((await other.map()).rowLabels, ['we', 'only', 'look', 'back']);
+    assert.match(
+      await other.inside((root) => root.querySelector('.look')?.textContent ?? ''),
+      /causal mask/,
+    );
+  });
+
+  describe('P6 a broken or hostile hash gives the defaults, a notice, and a working figure', () => {
+    const hashes = {
+      '#%': /broken/,
+      '#v1.%E0%A4%A': /broken/,
+      '#v2.AAAA': /another version/,
+      [`#v1.${'A'.repeat(9000)}`]: /longer than/,
+      [`#v1.${deflateSync(Buffer.alloc(3_000_000)).toString('base64url')}`]: /broken/,
+      [linkTo({ heads: 3 })]: /\(heads\)/,
+      [linkTo({ validLength: 9 })]: /\(validLength\)/,
+      [linkTo({ source: Array(65).fill('x'), temperature: -1 })]: /\(source, temperature\)/,
+      [`#v1.${deflateSync('{"__proto__":{"heads":2}}').toString('base64url')}`]: /\(__proto__\)/,
+    };
+    for (const [hash, notice] of Object.entries(hashes)) {
+      test(hash.slice(0, 24), async () => {
+        const figure = await openFigure(browser, address(hash));
+        assert.match((await figure.notices()).join(), notice);
+        assert.deepEqual((await figure.map()).rowLabels, ['the', 'cat', 'sat', 'on', 'the', 'mat']);
+        await figure.press('Dismiss');
+        assert.deepEqual(await figure.notices(), []);
+        await figure.after(() => figure.press('Causal'));
+        assert.equal((await figure.map()).mask?.[1], 2);
+      });
+    }
+  });
+
+  describe('in the other browser', () => {
+    /** @type {import('puppeteer-core').Browser} */
+    let other;
+    /** @type {Awaited<ReturnType<typeof serve>>} */
+    let server;
+    before(async () => {
+      server = await serve();
+      other = await launch(browser.name === 'chromium' ? 'firefox' : 'chromium');
+    });
+    after(async () => {
+      await other?.close();
+      await server?.close();
+    });
+
+    test('a link gives the same bits', async () => {
+      const state = {
+        source: ['我', '喜欢', 'attention', '👩‍👩‍👧', '。'],
+        cross: true,
+        causal: true,
+        window: 2,
+        closed: ['', '01'],
+        hiddens: 60,
+        heads: 5,
+        score: 'additive',
+        temperature: 0.3,
+        position: 'sinusoidal',
+        seed: 2024,
+        silenced: [1],
+        edits: [
+          ['attention.scores', [0, 6, 4], 'NaN'],
+          ['attention.query', [2, 1, 3], 1.5],
+        ],
+        show: 'attention.output',
+      };
+      const here = await openFigure(browser, address(linkTo(state)));
+      assert.deepEqual(await here.notices(), []);
+      const page = await other.newPage();
+      await page.goto(server.origin + address(linkTo(state)));
+      const there = await figureOn(/** @type {any} */ (page));
+      const [a, b] = [await here.map(), await there.map()];
+      assert.equal(a.columns, 60);
+      assert.deepEqual(a, b);
+    });
+  });
+});
