@@ -261,13 +261,14 @@ static void check_refused(int32_t rank, const int32_t *at, attn_status status,
 }
 
 static void overrides_that_fit_no_cell_are_refused(void) {
-  check_refused(SHAPE(2, 0), ATTN_BAD_VALUE, "an override of x at 2 on axis i; it must be 0 to 1");
+  check_refused(SHAPE(2, 0), ATTN_BAD_VALUE,
+                "an override of x at 2 on axis i, which has the size 2");
   check_refused(SHAPE(0, INT_MAX), ATTN_BAD_VALUE,
-                "an override of x at 2147483647 on axis j; it must be 0 to 2");
+                "an override of x at 2147483647 on axis j, which has the size 3");
   check_refused(SHAPE(-2, 0), ATTN_BAD_VALUE,
-                "an override of x at -2 on axis i; it must be 0 to 1");
+                "an override of x at -2 on axis i, which has the size 2");
   check_refused(SHAPE(INT_MIN, 0), ATTN_BAD_VALUE,
-                "an override of x at -2147483648 on axis i; it must be 0 to 1");
+                "an override of x at -2147483648 on axis i, which has the size 2");
   check_refused(SHAPE(1), ATTN_BAD_SHAPE, "an override of x names 1 axes; it has 2");
   check_refused(SHAPE(0, 0, 0, 0), ATTN_BAD_SHAPE, "an override of x names 4 axes; it has 2");
   check_refused(SHAPE(0, 0, 0, 0, 0), ATTN_BAD_SHAPE,
