@@ -18,7 +18,7 @@ export default {
   'scale-root': String.raw`s_{ij} = \frac{q_i \cdot k_j}{\sqrt{D}\;\tau}`,
   'scale-number': String.raw`s_{ij} \cdot \frac{c}{\tau}`,
   'scale-none': String.raw`s_{ij} \cdot \frac{1}{\tau}`,
-  'mask-exclude': String.raw`m_{ij} = 0 \Rightarrow \text{–}`,
+  'mask-exclude': String.raw`\{\, s_{ij} : m_{ij} = 1 \,\}`,
   'mask-d2l': String.raw`m_{ij} = 0 \Rightarrow -10^6`,
   'mask-pytorch': String.raw`m_{ij} = 0 \Rightarrow -\infty`,
   'normalise-softmax': String.raw`a_{ij} = \frac{e^{s_{ij}}}{\sum_l e^{s_{il}}}`,
