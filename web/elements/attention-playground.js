@@ -111,7 +111,7 @@ export class AttentionPlayground extends HTMLElement {
       this.#evaluator.close();
       this.#start();
     } else if (name === 'state') {
-      this.#readHash(after ?? '');
+      this.#takeHome(after ?? '');
     } else if (name === 'controls') {
       this.#rebuild();
     } else {
@@ -197,6 +197,12 @@ export class AttentionPlayground extends HTMLElement {
     this.#hash = hash;
     const state = await this.#decode(hash);
     if (hash === this.#hash) this.#step(state, '');
+  }
+
+  /** @param {string} link */
+  async #takeHome(link) {
+    this.#home = await this.#decode(link);
+    if (link === (this.getAttribute('state') ?? '')) this.#step(this.#home, '');
   }
 
   /** Makes the parts anew, in the language and with the panels that are wanted now. */

@@ -293,7 +293,7 @@ function cells(control, { strings, dispatch }) {
   const element = h(
     'div',
     { class: 'control line' },
-    h('label', { class: 'check' }, draw, h('span', null, `${words.label}: ${words.draw}`)),
+    h('label', { class: 'check' }, draw, h('span', null, words.label)),
     count,
     clear,
   );

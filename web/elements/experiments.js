@@ -38,8 +38,8 @@ export function experiments({ lesson, strings, language, dispatch }) {
   const name = h('span', { class: 'quiet' }, strings.playground.experiments);
   return {
     element: h(
-      'section',
-      { class: 'experiments', 'aria-label': strings.playground.experiments },
+      'div',
+      { class: 'experiments', role: 'group', 'aria-label': strings.playground.experiments },
       h('p', { class: 'line' }, name, ...links.map(({ link }) => link)),
       look,
     ),

@@ -21,7 +21,7 @@ export function heads({ lesson, strings, dispatch }, painter) {
   /** @type {import('../lessons/state.js').State} */
   let state = lesson.defaults;
   const tiles = h('ol', { class: 'heads' });
-  const element = h('section', { 'aria-label': words.heads }, tiles);
+  const element = h('div', { role: 'group', 'aria-label': words.heads }, tiles);
 
   /** @param {number} head -1 for the mean */
   function choose(head) {

@@ -89,8 +89,8 @@ export function inspector(context) {
   );
 
   const element = h(
-    'section',
-    { class: 'panel inspector', 'aria-label': words.name },
+    'div',
+    { class: 'panel inspector', role: 'group', 'aria-label': words.name },
     hint,
     h('div', { class: 'headline' }, place, value),
     termsPart,

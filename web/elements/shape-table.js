@@ -20,7 +20,7 @@ export function shapeTable({ lesson, strings, dispatch }) {
     words.name,
     h(
       'div',
-      { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': words.name },
+      { class: 'scroll', tabIndex: 0, role: 'group', 'aria-label': words.name },
       h('table', { class: 'shapes' }, h('thead', null, h('tr', null, ...head)), body),
     ),
   );

@@ -29,7 +29,7 @@ export function stage(context, painter, { look, point }) {
   const heatmap = /** @type {AttentionHeatmap} */ (document.createElement('attention-heatmap'));
   const arcs = new ArcsView(painter.host, point);
   const element = h(
-    'section',
+    'div',
     { class: 'stage' },
     h('div', { class: 'bar' }, title, h('span', { class: 'gap' }), picture.element, range.element),
     hint,

@@ -34,8 +34,8 @@ export function tokensPanel(context, point) {
   const parts = [target, source, unit];
   return {
     element: h(
-      'section',
-      { class: 'panel', 'aria-label': context.strings.tokens.title },
+      'div',
+      { class: 'panel', role: 'group', 'aria-label': context.strings.tokens.title },
       ...parts.map((part) => part.element),
     ),
     update(next) {

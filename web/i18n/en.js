@@ -96,8 +96,7 @@ export default {
     validLength: { label: 'Valid length' },
     window: { label: 'Window' },
     closed: {
-      label: 'Own cells',
-      draw: 'Draw on the map',
+      label: 'Own cells: draw on the map',
       count: '{count} closed',
       clear: 'Open all',
     },

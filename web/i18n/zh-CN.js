@@ -94,8 +94,7 @@ export default {
     validLength: { label: '有效长度' },
     window: { label: '窗口' },
     closed: {
-      label: '手动掩蔽',
-      draw: '在图上点选',
+      label: '手动掩蔽：在图上点选',
       count: '已掩蔽 {count} 格',
       clear: '全部取消',
     },
