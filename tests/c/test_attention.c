@@ -420,6 +420,16 @@ static void a_cell_can_be_masked_and_freed_by_hand(void) {
   }
 }
 
+static void a_weight_given_by_hand_reads_its_value_even_where_that_is_nan(void) {
+  for (int given_weight = 0; given_weight < 2; given_weight++) {
+    start(1, 1, 1, 2, 1, 1, 1);
+    attn_override(tape, "weights", SHAPE(0, 0, 0, 1), (attn_real)given_weight / 2);
+    call.value = matrix("values", 2, 1, (attn_real[]){10, NAN});
+    call.options.mask = matrix("cells", 1, 2, (attn_real[]){1, 0});
+    CHECK_CLOSE(run_call(1)->data[0], given_weight ? NAN : 10);
+  }
+}
+
 static void a_row_freed_by_hand_is_not_empty(void) {
   start(1, 1, 2, 2, 1, 1, 1);
   attn_override(tape, "masked_scores", SHAPE(0, 0, 1, 0), 3);
@@ -463,6 +473,7 @@ int main(void) {
   RUN(seeds_and_scopes_drop_other_cells);
   RUN(an_edited_number_is_followed_to_the_output);
   RUN(a_cell_can_be_masked_and_freed_by_hand);
+  RUN(a_weight_given_by_hand_reads_its_value_even_where_that_is_nan);
   RUN(a_row_freed_by_hand_is_not_empty);
   RUN(the_fused_path_says_that_it_has_no_weights_to_edit);
   return report();
