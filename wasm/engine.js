@@ -6,7 +6,7 @@
  * of it is made where it is used and never kept; what leaves an engine is a copy.
  */
 
-import { AttentionError } from './error.js';
+import { AttentionError, show } from './error.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {number} Pointer  0 is NULL */
@@ -50,7 +50,7 @@ export const simdSupported = () => WebAssembly.validate(SIMD_PROBE);
  */
 export async function compile(bytes, from) {
   if (!(bytes instanceof ArrayBuffer) && !ArrayBuffer.isView(bytes)) {
-    throw new AttentionError('BAD_VALUE', `wasm ${bytes} must be bytes or an address`, {
+    throw new AttentionError('BAD_VALUE', `wasm ${show(bytes)} must be bytes or an address`, {
       option: 'wasm',
     });
   }
@@ -116,7 +116,7 @@ export function checkOverride(override) {
   if (typeof name !== 'string' || !Array.isArray(at) || typeof value !== 'number') {
     throw new AttentionError(
       'BAD_VALUE',
-      `the override of ${name} at ${at} by ${value} must be ` +
+      `the override of ${show(name)} at ${show(at)} by ${show(value)} must be ` +
         '{ name: string, at: a list of indices, value: number }',
       { option: 'overrides' },
     );
@@ -125,9 +125,13 @@ export function checkOverride(override) {
     index === null || (Number.isInteger(index) && Number(index) >= 0 && Number(index) < 2 ** 31);
   const bad = at.findIndex((index) => !isIndex(index));
   if (bad >= 0) {
-    throw new AttentionError('BAD_VALUE', `an override of ${name} at ${at[bad]}: not an index`, {
-      option: 'overrides',
-    });
+    throw new AttentionError(
+      'BAD_VALUE',
+      `an override of ${name} at ${show(at[bad])}: not an index`,
+      {
+        option: 'overrides',
+      },
+    );
   }
   return { name, at, value };
 }
@@ -177,7 +181,7 @@ export class Core {
    */
   begin(overrides = []) {
     if (!Array.isArray(overrides)) {
-      throw new AttentionError('BAD_VALUE', `overrides ${overrides} must be a list`, {
+      throw new AttentionError('BAD_VALUE', `overrides ${show(overrides)} must be a list`, {
         option: 'overrides',
       });
     }
@@ -344,7 +348,7 @@ export class Core {
     if (index >= 0) return index;
     throw new AttentionError(
       'BAD_VALUE',
-      `${option} ${JSON.stringify(value)} is unknown; it must be one of ${names.join(', ')}`,
+      `${option} ${show(value)} is unknown; it must be one of ${names.join(', ')}`,
       { option },
     );
   }
@@ -411,8 +415,8 @@ export class Core {
     throw new AttentionError(
       'NOT_FOUND',
       names.length === 0
-        ? `there is no tensor "${name}": nothing has been computed yet`
-        : `there is no tensor "${name}"; there are ${names.join(', ')}`,
+        ? `there is no tensor ${show(name)}: nothing has been computed yet`
+        : `there is no tensor ${show(name)}; there are ${names.join(', ')}`,
     );
   }
 

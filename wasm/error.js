@@ -28,6 +28,10 @@ export function show(value) {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
-  const text = JSON.stringify(value) ?? 'an object';
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+  try {
+    const text = JSON.stringify(value) ?? 'an object';
+    return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+  } catch {
+    return 'an object';
+  }
 }

@@ -41,9 +41,7 @@ export function createEvaluator(engine) {
       model = engine[kind](config);
       key = wanted;
     }
-    model.clearOverrides();
-    for (const { name, at, value } of overrides) model.override(name, { at, value });
-    model.forward(/** @type {any} */ (input));
+    model.forward(/** @type {any} */ ({ ...input, overrides }));
     const tensors = model.tensors();
     const present = new Set(tensors.map(({ name }) => name));
     const values = read

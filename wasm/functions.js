@@ -454,7 +454,7 @@ export class Engine {
         option: 'shape',
       });
     }
-    for (const size of sizes) integer(size, 'shape');
+    for (const size of sizes) required(integer(size, 'shape'), 'shape');
     const core = this.#core;
     core.begin();
     const shape = core.shape(sizes, ['A', 'B', 'C', 'D']);

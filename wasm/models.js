@@ -26,8 +26,8 @@ import { toTensor } from './tensor.js';
 class Model {
   /** @type {Override[]} */
   #overrides = [];
-  /** How many of them a forward pass has taken. */
-  #proven = 0;
+  /** The tape may be empty after a failure. @type {TensorInfo[]} */
+  #known = [];
 
   /** @param {Core} core  its own */
   constructor(core) {
@@ -49,39 +49,62 @@ class Model {
   }
 
   /**
-   * From the next forward pass on, this cell has this value and what follows is computed from it. Where
-   * that pass has no such cell it fails, and forgets the overrides that came since the last one.
-   * @param {string} name  of a tensor
+   * From the next forward pass on, this cell has this value and what follows is computed from it. A pass
+   * that has no such cell, for it got fewer tokens, fails and says so; the override stays.
+   * @param {string} name  of a tensor of the last forward pass, or of any before the first
    * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
    */
   override(name, cell) {
-    this.#overrides.push(checkOverride({ ...cell, name }));
+    const override = checkOverride({ ...cell, name });
+    const { shape, axes } = this.#describe(name);
+    const { at } = override;
+    if (at.length !== shape.length) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `an override of ${name} names ${at.length} axes; it has ${shape.length}, [${axes}]`,
+        { option: 'overrides' },
+      );
+    }
+    const outside = shape.findIndex((size, axis) => size > 0 && Number(at[axis]) >= size);
+    if (outside >= 0) {
+      throw new AttentionError(
+        'BAD_VALUE',
+        `an override of ${name} at ${at[outside]} on axis ${axes[outside]}, which has the size ${shape[outside]}`,
+        { option: 'overrides' },
+      );
+    }
+    this.#overrides.push(override);
   }
 
   clearOverrides() {
     this.#overrides = [];
-    this.#proven = 0;
+  }
+
+  /** @param {string} name */
+  #describe(name) {
+    const tensors = this.tensors();
+    if (tensors.length > 0) this.#known = tensors;
+    const info = this.#known.find((tensor) => tensor.name === name);
+    if (info) return info;
+    throw new AttentionError(
+      'NOT_FOUND',
+      `an override names "${name}"; there are ${this.#known.map((tensor) => tensor.name).join(', ')}`,
+      { option: 'overrides' },
+    );
   }
 
   /**
    * @protected
    * @template T
+   * @param {Override[] | undefined} overrides  of this pass alone
    * @param {() => T} compute
    * @returns {T}
    */
-  record(compute) {
-    try {
-      this.core.begin(this.#overrides);
-      const result = compute();
-      this.core.finish();
-      this.#proven = this.#overrides.length;
-      return result;
-    } catch (error) {
-      if (error instanceof AttentionError && error.option === 'overrides') {
-        this.#overrides.length = this.#proven;
-      }
-      throw error;
-    }
+  record(overrides, compute) {
+    this.core.begin(overrides ? this.#overrides.concat(overrides) : this.#overrides);
+    const result = compute();
+    this.core.finish();
+    return result;
   }
 }
 
@@ -95,12 +118,12 @@ class Model {
  */
 /**
  * @typedef {{ source: string[], target?: string[], heads?: number, headMask?:
- *   import('./tensor.js').TensorLike } & AttentionOptions} AttentionLayerInput  target: the queries'
- *   tokens of cross-attention
+ *   import('./tensor.js').TensorLike, overrides?: Override[] } & AttentionOptions} AttentionLayerInput
+ *   target: the queries' tokens of cross-attention; overrides: of this pass alone
  */
 
 const CONFIG = ['hiddens', 'heads', 'seed', 'position', 'bias'];
-const INPUT = ['source', 'target', 'heads', 'headMask', ...ATTENTION_OPTIONS];
+const INPUT = ['source', 'target', 'heads', 'headMask', 'overrides', ...ATTENTION_OPTIONS];
 
 /**
  * Tokens → embeddings (equal texts, equal vectors) → positions → multi-head attention. Tensors:
@@ -136,7 +159,7 @@ export class AttentionLayer extends Model {
     const source = tokens(input.source, 'source');
     const target = input.target === undefined ? undefined : tokens(input.target, 'target');
     const heads = integer(input.heads, 'heads', 1) ?? this.heads;
-    return this.record(() => {
+    return this.record(input.overrides, () => {
       const options = core.struct('attention_layer_options', {
         ...this.#config,
         attention: {
@@ -177,5 +200,5 @@ function tokens(list, option) {
       option,
     });
   }
-  return list.map((token, i) => text(token, `${option}[${i}]`));
+  return Array.from(list, (token, i) => text(token, `${option}[${i}]`));
 }

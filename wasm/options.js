@@ -83,7 +83,12 @@ function refuse(value, option, allowed) {
  * @returns {T | undefined}
  */
 export function number(value, option) {
-  if (value !== undefined && typeof value !== 'number') refuse(value, option, 'a number');
+  if (value === undefined) return value;
+  if (typeof value !== 'number') return refuse(value, option, 'a number');
+  const float = Math.fround(value);
+  if ((float === 0 && value !== 0) || (Number.isFinite(value) && !Number.isFinite(float))) {
+    return refuse(value, option, 'within the range of float32');
+  }
   return value;
 }
 

@@ -98,7 +98,7 @@ export function attentionResult(core, options, rank, prefix = '') {
   if (options.needWeights !== false) {
     tensors.weights = withAxes(core.tensor(`${prefix}weights`), rank);
     tensors.scores = withAxes(core.tensor(`${prefix}scores`), rank);
-    if (options.dropout) {
+    if (core.find(`${prefix}dropped_weights`)) {
       tensors.droppedWeights = withAxes(core.tensor(`${prefix}dropped_weights`), rank);
     }
   }

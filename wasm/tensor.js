@@ -24,19 +24,42 @@ function isShaped(value) {
  * @returns {Tensor}
  */
 function fromShaped({ shape, data }, name) {
-  const sizes = Array.from(shape);
-  const bad = sizes.find((size) => !Number.isInteger(size) || size < 0);
-  if (bad !== undefined) {
-    throw new AttentionError('BAD_SHAPE', `${name} has an axis of size ${bad}`);
-  }
-  const length = sizes.reduce((product, size) => product * size, 1);
-  if (data?.length !== length) {
+  if (!isList(shape) || !isList(data)) {
     throw new AttentionError(
       'BAD_SHAPE',
-      `${name} has ${data?.length} elements; its shape [${sizes}] needs ${length}`,
+      `${name} has the shape ${show(shape)} and the data ${show(data)}; both must be lists`,
     );
   }
-  return { shape: sizes, data: data instanceof Float32Array ? data : Float32Array.from(data) };
+  const sizes = Array.from(shape);
+  const bad = sizes.findIndex((size) => !Number.isInteger(size) || size < 0 || size >= 2 ** 31);
+  if (bad >= 0) {
+    throw new AttentionError('BAD_SHAPE', `${name} has an axis of size ${show(sizes[bad])}`);
+  }
+  const length = sizes.reduce((product, size) => product * size, 1);
+  if (data.length !== length) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `${name} has ${data.length} elements; its shape [${sizes}] needs ${length}`,
+    );
+  }
+  if (data instanceof Float32Array) return { shape: sizes, data };
+  return {
+    shape: sizes,
+    data: Float32Array.from(data, (element, i) => toNumber(element, name, i)),
+  };
+}
+
+/**
+ * @param {unknown} element
+ * @param {string} name
+ * @param {number} at
+ */
+function toNumber(element, name, at) {
+  if (typeof element === 'number' || typeof element === 'boolean') return Number(element);
+  throw new AttentionError(
+    'BAD_VALUE',
+    `${name} holds ${show(element)} at ${at}; it must hold numbers`,
+  );
 }
 
 /**
@@ -53,16 +76,13 @@ function fromNested(value, name) {
   /** @param {unknown} part @param {number} axis */
   const visit = (part, axis) => {
     if (axis === shape.length) {
-      if (typeof part !== 'number' && typeof part !== 'boolean') {
-        const where = numbers.length;
+      if (isList(part)) {
         throw new AttentionError(
           'BAD_VALUE',
-          isList(part)
-            ? `${name} is ragged: element ${where} is a list where a number is expected`
-            : `${name} holds ${show(part)} at ${where}; it must hold numbers`,
+          `${name} is ragged: element ${numbers.length} is a list where a number is expected`,
         );
       }
-      numbers.push(Number(part));
+      numbers.push(toNumber(part, name, numbers.length));
       return;
     }
     if (!isList(part) || part.length !== shape[axis]) {
