@@ -192,7 +192,14 @@ eachBrowser((browser) => {
       );
       const frames = page.frames().filter((frame) => frame.url().includes('embed.html'));
       assert.equal(frames.length, 2);
-      for (const frame of frames) assert.ok((await (await figureOn(frame)).map()).rows > 2);
+      for (const [index, frame] of frames.entries()) {
+        // Chromium paints nothing in frames that are out of sight.
+        await page.evaluate(
+          (at) => document.querySelectorAll('iframe')[at].scrollIntoView(),
+          index,
+        );
+        assert.ok((await (await figureOn(frame)).map()).rows > 2);
+      }
     } finally {
       await served.close();
     }

@@ -62,7 +62,7 @@ eachBrowser((browser) => {
       assert.ok(edited.data[13] > before.data[13]);
       assert.ok(edited.data[12] < before.data[12], 'the others of the row make room');
       assert.deepEqual(edited.data.slice(0, 12), before.data.slice(0, 12), 'other rows stay');
-      assert.ok(await figure.inside((root) => root.querySelector('.number-field.edited')));
+      assert.ok(await figure.inside((root) => Boolean(root.querySelector('.number-field.edited'))));
       await figure.after(() => figure.click('.pipeline li:nth-child(2) button'));
       assert.deepEqual((await figure.map()).edited, [[2, 1]]);
       await figure.after(() => figure.click('.pipeline li:nth-child(4) button'));
