@@ -126,6 +126,7 @@ async function writeBundles() {
       entryPoints: { 'attention-playground': 'web/elements/index.js' },
       format: 'iife',
       minify: true,
+      logOverride: { 'empty-import-meta': 'silent' }, // a classic script knows its own address
       outdir: 'dist',
     }),
   ]);

@@ -18,8 +18,13 @@ import { AttentionError } from './error.js';
 /** @typedef {{ resolve(answer: Answer): void, reject(error: Error): void,
  *   timer: ReturnType<typeof setTimeout> }} Pending */
 
+/** Where worker.js lies: beside this script. */
+const here = globalThis.document?.currentScript?.getAttribute('src')
+  ? /** @type {HTMLScriptElement} */ (document.currentScript).src
+  : import.meta.url;
+
 /** A core that has not said a word for so long is taken for dead, in milliseconds. */
-const TIMEOUT = 10_000;
+const TIMEOUT = 5_000;
 
 /**
  * @param {string} packed  deflated, then base64
@@ -31,11 +36,13 @@ function unpack(packed) {
 }
 
 /**
- * @param {Endpoint} endpoint
+ * @param {() => Endpoint} open
  * @param {(reason: string) => void} onDeath  after it had started
  * @returns {Promise<Backend>}  rejects when it does not start
  */
-async function connect({ port, close: closeEndpoint }, onDeath) {
+async function connect(open, onDeath) {
+  const binaries = { simd: await unpack(deflated.simd), scalar: await unpack(deflated.scalar) };
+  const { port, close: closeEndpoint } = open();
   /** @type {Map<number, Pending>} */
   const pending = new Map();
   let lastId = 0;
@@ -59,6 +66,10 @@ async function connect({ port, close: closeEndpoint }, onDeath) {
   /** @param {object} message @param {number} id @param {Transferable[]} transfer */
   const ask = (message, id, transfer) =>
     new Promise((resolve, reject) => {
+      if (state === 'closed') {
+        reject(new AttentionError('WORKER_DIED', 'The worker has stopped'));
+        return;
+      }
       const timer = setTimeout(() => die(`no answer in ${TIMEOUT / 1000} s`), TIMEOUT);
       pending.set(id, { resolve, reject, timer });
       port.postMessage(message, transfer);
@@ -79,7 +90,6 @@ async function connect({ port, close: closeEndpoint }, onDeath) {
     };
   }
 
-  const binaries = { simd: await unpack(deflated.simd), scalar: await unpack(deflated.scalar) };
   await ask({ binaries }, 0, Object.values(binaries)).catch((error) => {
     if (state !== 'closed') close();
     throw error;
@@ -132,10 +142,14 @@ function openHere() {
 /**
  * Nothing starts before the first evaluate().
  * @param {{ workerUrl?: string | URL, modes?: Mode[] }} [options]  workerUrl: the address of worker.js,
- *   for pages that allow no worker from a blob; modes: which to try, in this order
+ *   for pages that allow no worker from a blob, by default beside this script; modes: which to try, in
+ *   this order
  * @returns {Client}
  */
-export function createClient({ workerUrl, modes = ['blob-worker', 'url-worker', 'main'] } = {}) {
+export function createClient({
+  workerUrl = here && new URL('worker.js', here),
+  modes = ['blob-worker', 'url-worker', 'main'],
+} = {}) {
   /** @type {Promise<Backend> | undefined} */
   let backend;
 
@@ -159,7 +173,7 @@ export function createClient({ workerUrl, modes = ['blob-worker', 'url-worker', 
     let failure;
     for (const mode of modes) {
       try {
-        const started = await connect(openers[mode](), onDeath);
+        const started = await connect(openers[mode], onDeath);
         client.mode = mode;
         return started;
       } catch (error) {

@@ -65,6 +65,13 @@ export async function compile(bytes, from) {
   try {
     return await WebAssembly.compile(bytes);
   } catch (cause) {
+    if (/Content Security Policy|blocked by CSP/i.test(String(cause))) {
+      throw new AttentionError(
+        'BAD_WASM',
+        "The page's Content Security Policy forbids WebAssembly; script-src needs 'wasm-unsafe-eval'",
+        { cause },
+      );
+    }
     const what = start.startsWith('\0asm') ? 'The WebAssembly is damaged' : 'Not WebAssembly';
     throw new AttentionError('BAD_WASM', `${what} (${bytes.byteLength} bytes) at ${from}`, {
       cause,
