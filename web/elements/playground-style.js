@@ -103,6 +103,13 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
   }
   .layout.no-input { grid-template-columns: minmax(0, 1fr); grid-template-areas: 'center' 'side'; }
 }
+@container playground (width < 1100px) {
+  .pipeline .formula { font-size: 11px; }
+}
+@container playground (700px <= width < 1100px) {
+  .inspector { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 32px; }
+  .inspector > .note, .headline, .edits { grid-column: 1 / -1; }
+}
 @container playground (min-width: 1100px) {
   .layout {
     grid-template-columns: 252px minmax(0, 1fr) 308px;
@@ -129,7 +136,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .inline legend { float: left; }
 .fold .control:first-child { margin-top: 2px; }
 .control legend, .control > label { padding: 0; font-size: 13px; color: var(--attn-quiet); }
-.groups .fold > .content > fieldset:only-child > legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.groups .content > fieldset:first-child:nth-last-child(2) > legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .control .check, .control > .check { display: inline-flex; align-items: center; gap: 8px; min-height: 24px; font-size: 14px; color: var(--attn-ink); }
 .choices { display: flex; flex-wrap: wrap; gap: 2px 14px; }
 .choice { position: relative; color: var(--attn-quiet); }
@@ -218,7 +225,7 @@ attention-heatmap.drawing { cursor: crosshair; }
 .part { margin-top: 12px; }
 .terms, .row { max-height: 172px; overflow-y: auto; padding: 2px 0; }
 .terms li, .row li { display: grid; align-items: center; gap: 8px; line-height: 19px; }
-.terms li { grid-template-columns: minmax(0, 1fr) 76px; }
+.terms li { grid-template-columns: minmax(0, 198px) minmax(0, 1fr); }
 .row li { grid-template-columns: minmax(0, 84px) minmax(0, 1fr) 52px; }
 .row .token { overflow: hidden; text-overflow: ellipsis; white-space: pre; font: 13px var(--attn-font); }
 .row .number { text-align: end; }
