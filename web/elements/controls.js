@@ -164,6 +164,7 @@ function slider(control, context) {
   const label = words.label;
   const ids = { number: freshId(), error: freshId() };
   let max = field.max ?? Infinity;
+  let start = max;
   const min = field.min ?? -Infinity;
   let last = /** @type {number | null} */ (null);
 
@@ -187,7 +188,7 @@ function slider(control, context) {
   const note = h('p', { class: 'note' });
   const box = h('input', {
     type: 'checkbox',
-    onchange: () => set(box.checked ? Math.min(max, last ?? max) : word),
+    onchange: () => set(box.checked ? Math.min(max, last ?? start) : word),
   });
   const name_ = word
     ? h('label', { class: 'check' }, box, h('span', null, label))
@@ -228,6 +229,7 @@ function slider(control, context) {
     update({ state }) {
       element.hidden = control.when ? !control.when(state) : false;
       max = control.max?.(state) ?? field.max ?? Infinity;
+      start = control.start?.(state) ?? max;
       const value = read(state);
       const off = value === word;
       if (stops) {
@@ -274,11 +276,12 @@ function nearestStop(stops, value) {
  * @param {Context} context
  * @returns {Part}
  */
-function cells(control, { strings, dispatch }) {
+function cells(control, { lesson, strings, dispatch }) {
   const words = strings.controls.closed;
+  let shown = lesson.defaults;
   const draw = h('input', {
     type: 'checkbox',
-    onchange: () => dispatch({ type: 'set', values: { drawing: draw.checked } }),
+    onchange: () => dispatch({ type: 'set', values: lesson.drawing(shown, draw.checked) }),
   });
   const count = h('span', { class: 'quiet' });
   const clear = h(
@@ -300,6 +303,7 @@ function cells(control, { strings, dispatch }) {
   return {
     element,
     update({ state }) {
+      shown = state;
       const closed = state.closed.join('').replaceAll('0', '').length;
       draw.checked = state.drawing;
       setText(count, closed ? fill(words.count, { count: closed }) : '');

@@ -6,6 +6,7 @@
  */
 import * as multiHead from './multi-head.js';
 import * as multiHeadControls from './multi-head-controls.js';
+import * as multiHeadTensors from './multi-head-tensors.js';
 import * as multiHeadView from './multi-head-view.js';
 
 /**
@@ -21,15 +22,22 @@ import * as multiHeadView from './multi-head-view.js';
  * @property {number} [step] of a slider
  * @property {number[]} [stops] the values of a slider that is not even
  * @property {string} [word] the value of a slider that is switched off
+ * @property {(state: State) => number} [start] the value it has when switched on first
  * @property {(state: State) => Record<string, string | number>} [values] fills its note
  * @property {(state: State) => boolean} [when] shown only then
  *
  * @typedef {{ name: string, values: State, chinese?: State }} Experiment
  *
- * @typedef {typeof multiHead & typeof multiHeadControls & typeof multiHeadView} Lesson
+ * @typedef {typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &
+ *   typeof multiHeadView} Lesson
  */
 
 /** @type {Record<string, Lesson>} */
 export const lessons = {
-  [multiHead.name]: { ...multiHead, ...multiHeadControls, ...multiHeadView },
+  [multiHead.name]: {
+    ...multiHead,
+    ...multiHeadTensors,
+    ...multiHeadControls,
+    ...multiHeadView,
+  },
 };

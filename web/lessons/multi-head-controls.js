@@ -24,11 +24,18 @@ export const controls = {
   ],
   masks: [
     { as: 'check', name: 'causal' },
-    { as: 'slider', name: 'validLength', word: 'all', max: (state) => state.source.length },
+    {
+      as: 'slider',
+      name: 'validLength',
+      word: 'all',
+      max: (state) => state.source.length,
+      start: (state) => Math.max(1, state.source.length - 1),
+    },
     {
       as: 'slider',
       name: 'window',
       word: 'off',
+      start: () => 1,
       max: (state) => Math.max(queries(state).length, state.source.length) - 1,
     },
     { as: 'cells', name: 'closed' },

@@ -6,7 +6,8 @@
  * terms q_i·k_j of a score, the sum of a row, the mean of entropies.
  */
 import { short } from '../draw/format.js';
-import { queries, tensors } from './multi-head.js';
+import { queries } from './multi-head.js';
+import { tensors } from './multi-head-tensors.js';
 
 /**
  * @typedef {import('./state.js').State} State
@@ -95,12 +96,6 @@ export function matrixOf(result, tensor, head) {
     rowAxis,
     columnAxis,
   };
-}
-
-/** Whether rows are queries and columns keys, so that masks and a row's read-out apply. */
-export function isAttentionMap(/** @type {string} */ tensor) {
-  const { axes } = tensors[tensor];
-  return axes.at(-2) === 'Tq' && axes.at(-1) === 'Tk';
 }
 
 /**
