@@ -1,18 +1,19 @@
 /**
- * A small map: cells only, on a canvas of the size it is told, with two lights that lie over one row
- * and one column. The lights follow custom properties set once on the stage, so that pointing at a
- * token moves them in every map without drawing anything.
+ * A small map: one pixel a cell, blown up by the style sheet, so that many of them are painted within a
+ * keystroke. Where a cell has no colour the hatching of the ground shows through; NaN has the colour of
+ * errors. Edited cells and the lights over one row and one column are boxes above the canvas; the lights
+ * follow custom properties set once on the stage, so that pointing at a token paints nothing.
  */
-import { drawHeatmap } from '../draw/heatmap.js';
+import { paintCells } from '../draw/heatmap.js';
 import { layoutHeatmap } from '../draw/layout.js';
-import { h } from './dom.js';
+import { h, list } from './dom.js';
 
 /**
  * @typedef {object} Picture
  * @property {import('../draw/colour.js').Matrix & { columnAxis?: string }} matrix rows are queries
  * @property {import('../draw/colour.js').Scale} scale
- * @property {ArrayLike<number> | null} [masked]
- * @property {(readonly [number, number])[]} [edited]
+ * @property {ArrayLike<number> | null} masked
+ * @property {(readonly [row: number, column: number])[]} edited
  */
 
 /** Nothing is written in a small map. */
@@ -20,10 +21,12 @@ const measure = () => 0;
 
 export class MiniMap {
   canvas = h('canvas', { 'aria-hidden': 'true' });
+  #edits = h('span');
   element = h(
     'span',
     { class: 'mini' },
     this.canvas,
+    this.#edits,
     h('i', { class: 'row-light' }),
     h('i', { class: 'column-light' }),
   );
@@ -34,29 +37,40 @@ export class MiniMap {
    * @param {number} size the side of a square that holds it, in CSS pixels
    * @param {import('./theme.js').Theme} theme
    */
-  paint(picture, size, theme) {
-    const ratio = devicePixelRatio;
-    const { rows, columns } = picture.matrix;
-    const geometry = layoutHeatmap({
+  paint({ matrix, scale, masked, edited }, size, theme) {
+    const { rows, columns } = matrix;
+    const { canvas } = this;
+    const { width, height } = layoutHeatmap({
       rows,
       columns,
       width: size,
       maxHeight: size,
       measure,
-      ratio,
+      ratio: devicePixelRatio,
       theme,
       thumbnail: true,
     });
-    const { canvas } = this;
-    this.element.classList.toggle('of-keys', picture.matrix.columnAxis === 'Tk');
-    const width = Math.round(geometry.width * ratio);
-    const height = Math.round(geometry.height * ratio);
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-      canvas.style.width = `${width / ratio}px`;
-      canvas.style.height = `${height / ratio}px`;
+    if (canvas.width !== columns) canvas.width = columns;
+    if (canvas.height !== rows) canvas.height = rows;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const pixels = paintCells(matrix, scale, masked);
+    this.#pen.putImageData(new ImageData(pixels.data, columns, rows), 0, 0);
+    this.#pen.fillStyle = theme.alert;
+    for (const cell of pixels.notNumbers) {
+      this.#pen.fillRect(cell % columns, Math.floor(cell / columns), 1, 1);
     }
-    drawHeatmap(this.#pen, { ...picture, geometry, theme });
+    this.element.classList.toggle('of-keys', matrix.columnAxis === 'Tk');
+    list(
+      this.#edits,
+      edited,
+      () => h('i', { class: 'edit' }),
+      ({ style }, [row, column]) => {
+        style.top = `${(100 * row) / rows}%`;
+        style.left = `${(100 * column) / columns}%`;
+        style.width = `${100 / columns}%`;
+        style.height = `${100 / rows}%`;
+      },
+    );
   }
 }

@@ -194,6 +194,8 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .well { display: flex; align-items: flex-start; width: var(--mini); min-height: var(--mini); padding-bottom: 4px; border-bottom: 2px solid transparent; }
 [aria-pressed='true'] > .well { border-bottom-color: var(--attn-query); }
 .mini { position: relative; display: block; line-height: 0; }
+.mini canvas { image-rendering: pixelated; background: repeating-linear-gradient(-45deg, transparent 0 3px, var(--attn-hatch) 3px 4px); }
+.mini .edit { position: absolute; outline: 2px solid var(--attn-query); outline-offset: -1px; }
 .row-light, .column-light { position: absolute; opacity: 0; pointer-events: none; transition: opacity var(--attn-motion); }
 .row-light { left: 0; right: 0; top: calc(100% * var(--row) / var(--rows)); height: calc(100% / var(--rows)); outline: 1.5px solid var(--attn-query); }
 .column-light { top: 0; bottom: 0; left: calc(100% * var(--column) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }

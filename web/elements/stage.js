@@ -40,6 +40,8 @@ export function stage(context, painter, { look, point }) {
   let model = null;
   /** @type {import('../lessons/multi-head-view.js').Matrix | null} */
   let matrix = null;
+  /** @type {[row: number, column: number] | null} */
+  let selected = null;
 
   /** @param {string} type @param {(detail: any) => void} handle */
   const on = (type, handle) =>
@@ -122,7 +124,10 @@ export function stage(context, painter, { look, point }) {
       heatmap.edited = shown.edited ?? [];
       heatmap.rowFlags = map ? lesson.rowFlags(result, matrix.head ?? 0) : null;
       heatmap.editable = !state.drawing && !lesson.tensors[matrix.tensor].fixed;
-      heatmap.selected = state.cell && { row: state.cell[0], column: state.cell[1] };
+      if (state.cell !== selected) {
+        selected = state.cell;
+        heatmap.selected = selected && { row: selected[0], column: selected[1] };
+      }
       heatmap.classList.toggle('drawing', state.drawing && map);
     },
     /** @param {Pointed} pointed */
