@@ -78,7 +78,7 @@ describe('dependent fields', () => {
     const thirty = reduce(four, { type: 'set', values: { hiddens: 30 } });
     assert.equal(lesson.headsOf(thirty), 3);
     assert.equal(request(thirty).input.heads, 3);
-    assert.deepEqual(lesson.misfits(thirty), ['heads']);
+    assert.deepEqual(lesson.misfits(thirty), []);
     assert.equal(lesson.headsOf(reduce(thirty, { type: 'set', values: { hiddens: 37 } })), 1);
     assert.deepEqual(reduce(thirty, { type: 'set', values: { hiddens: 32 } }), four);
     assert.deepEqual(lesson.divisors(12), [1, 2, 3, 4, 6, 12]);
@@ -88,6 +88,13 @@ describe('dependent fields', () => {
     assert.equal(state({ source: ['a', 'b'], validLength: 9 }).validLength, 2);
     assert.deepEqual(lesson.misfits({ ...defaults, validLength: 9 }), ['validLength']);
     assert.deepEqual(lesson.misfits(defaults), []);
+  });
+
+  test('a default that does not fit is no fault of the link', () => {
+    const short = { ...defaults, source: ['a', 'b'] };
+    assert.deepEqual(lesson.misfits(short), []);
+    assert.equal(settle(short).cell, null);
+    assert.deepEqual(lesson.misfits({ ...short, cell: [2, 1] }), ['cell']);
   });
 
   test('what points outside goes', () => {

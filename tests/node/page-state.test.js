@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
 import * as lesson from '../../web/lessons/multi-head.js';
-import { decodeState, encodeState, isValid } from '../../web/lessons/state.js';
+import { decodeState, encodeState, isValid, openLink } from '../../web/lessons/state.js';
 
 const { table, defaults } = lesson;
 const read = (/** @type {string} */ link) => decodeState(table, link);
@@ -64,6 +65,109 @@ describe('round trip', () => {
     const source = Array.from({ length: 64 }, (_, at) => noise(at));
     const target = Array.from({ length: 64 }, (_, at) => noise(at + 64));
     await assert.rejects(encodeState(table, { ...defaults, source, target }), /more than 8192/);
+  });
+});
+
+describe('a state comes back from its own link', () => {
+  const places = fc.nat({ max: 70 });
+  const tokens = fc.array(fc.string({ minLength: 1, maxLength: 8 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  /** @param {string} name @returns {fc.Arbitrary<unknown>} a value that the field may take */
+  const valueFor = (name) => {
+    const { type, choices = [], words = [], min = 0, max = 0 } = table[name];
+    const word = words.map((value) => fc.constant(value));
+    if (type === 'choice') return fc.constantFrom(...choices);
+    if (type === 'flag') return fc.boolean();
+    if (type === 'integer') return fc.oneof(...word, fc.integer({ min, max }));
+    if (type === 'number')
+      return fc.oneof(
+        ...word,
+        fc.constant(Math.max(min, -0)),
+        fc.double({ min, max, noNaN: true }),
+      );
+    if (type === 'tokens') return tokens;
+    if (type === 'indexes') return fc.uniqueArray(fc.nat({ max: 12 }), { maxLength: 4 });
+    if (type === 'cell') return fc.option(fc.tuple(places, places));
+    return fc.constant([]);
+  };
+  const set = fc
+    .constantFrom(...Object.keys(table).filter((name) => table[name].linked !== false))
+    .chain((name) => fc.record({ [name]: valueFor(name) }))
+    .map((values) => ({ type: 'set', values }));
+  const retyped = fc
+    .tuple(fc.constantFrom('source', 'target'), tokens, fc.array(fc.integer({ min: -1, max: 7 })))
+    .map(([side, next, from]) => ({
+      type: 'tokens',
+      side,
+      tokens: next,
+      from: next.map((_, at) => (from.indexOf(from[at]) === at ? (from[at] ?? -1) : -1)),
+    }));
+  const close = fc.record({
+    type: fc.constant('close'),
+    row: fc.nat({ max: 63 }),
+    column: fc.nat({ max: 63 }),
+    closed: fc.boolean(),
+  });
+  const edit = fc.record({
+    type: fc.constant('edit'),
+    name: fc.constantFrom(...(table.edits.choices ?? [])),
+    at: fc.array(fc.nat({ max: 5 }), { minLength: 2, maxLength: 3 }),
+    value: fc.option(fc.float()),
+  });
+
+  /** @param {Record<string, any>} state */
+  async function comesBack(state) {
+    const back = await openLink(lesson, await encodeState(table, state));
+    assert.deepEqual(back, { state, code: null, names: [] });
+  }
+
+  test('whatever a reader does', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(set, set, retyped, close, edit)), async (intents) => {
+        await comesBack(
+          intents.reduce((at, next) => lesson.reduce(at, /** @type {any} */ (next)), defaults),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('heads that a drag of the width has left behind', async () => {
+    const set = (/** @type {any} */ at, /** @type {any} */ values) =>
+      lesson.reduce(at, { type: 'set', values });
+    const state = set(set(defaults, { heads: 8 }), { hiddens: 36 });
+    assert.equal(lesson.headsOf(state), 6);
+    await comesBack(state);
+  });
+
+  test('more edits than anyone makes by hand, or a refusal', async () => {
+    /** @type {any} */
+    let state = defaults;
+    for (let at = 0; at < 1024; at++) {
+      const place = [at >> 5, at & 31];
+      state = lesson.reduce(state, {
+        type: 'edit',
+        name: 'attention.key.weight',
+        at: place,
+        value: 0.5,
+      });
+      if (at === 600) await comesBack(state);
+    }
+    assert.equal(state.edits.length, 1024);
+    await comesBack(state);
+    const long = { ...state, edits: Array(4).fill(state.edits).flat() };
+    await assert.rejects(encodeState(table, long), /more than 65536/);
+  });
+
+  test('a default that its other fields leave no room for is not complained of', async () => {
+    const { state, names } = await openLink(lesson, linkTo({ source: ['a', 'b'] }));
+    assert.deepEqual(names, []);
+    assert.equal(state.cell, null);
+    assert.deepEqual((await openLink(lesson, linkTo({ source: ['a', 'b'], cell: [2, 1] }))).names, [
+      'cell',
+    ]);
   });
 });
 

@@ -196,15 +196,15 @@ export function settle(state) {
 }
 
 /**
- * The fields of a state from elsewhere that do not fit the others.
+ * The fields of a state from elsewhere that do not fit the others. A default that does not fit gives
+ * way without a word: nobody asked for it.
  * @param {State} state
  * @returns {string[]}
  */
 export function misfits(state) {
   const settled = settle(state);
   return Object.keys(table).filter(
-    (field) =>
-      settled[field] !== state[field] || (field === 'heads' && headsOf(state) !== state.heads),
+    (field) => settled[field] !== state[field] && state[field] !== defaults[field],
   );
 }
 

@@ -37,7 +37,6 @@ const MAX_INFLATED = 65536;
 
 /** The longest token, in UTF-16 units. */
 export const MAX_TOKEN = 48;
-const MAX_EDITS = 512;
 
 /** @param {unknown} value @param {Field} field */
 function inRange(value, { min = -Infinity, max = Infinity }) {
@@ -56,7 +55,7 @@ function isIndex(value, max) {
 
 /**
  * Numbers that JSON has no sign for travel as words.
- * @param {number} value
+ * @param {number | string} value
  */
 function packNumber(value) {
   if (Object.is(value, -0)) return '-0';
@@ -84,7 +83,11 @@ export const types = {
     valid: (value, field) =>
       isWord(value, field) || (Number.isInteger(value) && inRange(value, field)),
   },
-  number: { valid: (value, field) => isWord(value, field) || inRange(value, field) },
+  number: {
+    valid: (value, field) => isWord(value, field) || inRange(value, field),
+    pack: packNumber,
+    unpack: unpackNumber,
+  },
   tokens: {
     valid: (value, field) =>
       Array.isArray(value) &&
@@ -116,7 +119,6 @@ export const types = {
   edits: {
     valid: (value, field) =>
       Array.isArray(value) &&
-      value.length <= MAX_EDITS &&
       value.every(
         (edit) =>
           edit !== null &&
@@ -180,7 +182,7 @@ export function sameState(table, a, b, counts = () => true) {
  * @param {Table} table
  * @param {State} state
  * @returns {Promise<string>} '' for the defaults
- * @throws {RangeError} when the link would be longer than 8 KiB
+ * @throws {RangeError} when the link would be longer, or unpack to more, than is read back
  */
 export async function encodeState(table, state) {
   /** @type {Record<string, unknown>} */
@@ -194,6 +196,9 @@ export async function encodeState(table, state) {
   }
   if (Object.keys(different).length === 0) return '';
   const bytes = new TextEncoder().encode(JSON.stringify(different));
+  if (bytes.length > MAX_INFLATED) {
+    throw new RangeError(`the link would hold ${bytes.length} bytes, more than ${MAX_INFLATED}`);
+  }
   const link = PREFIX + toBase64Url(await pump(bytes, new CompressionStream('deflate'), Infinity));
   if (link.length > MAX_LINK) {
     throw new RangeError(`the link would have ${link.length} characters, more than ${MAX_LINK}`);
@@ -227,6 +232,29 @@ export async function decodeState(table, link) {
     return { state, problems: [{ code: 'broken' }] };
   }
   return readFields(table, /** @type {Record<string, unknown>} */ (found));
+}
+
+/**
+ * The state a lesson starts from when it is opened by a link. Fields that are not what they should be,
+ * or do not fit the others, keep their defaults and are named.
+ * @param {Pick<import('./index.js').Lesson, 'table' | 'defaults' | 'misfits' | 'settle'>} lesson
+ * @param {string} link
+ * @returns {Promise<{ state: State, code: 'broken' | 'too-long' | 'version' | null, names: string[] }>}
+ *   never rejects; `code` says why nothing of the link could be read
+ */
+export async function openLink({ table, defaults, misfits, settle }, link) {
+  const { state, problems } = await decodeState(table, link);
+  let code = null;
+  const names = misfits(state);
+  for (const problem of problems) {
+    if (problem.code === 'field') names.push(problem.name);
+    else code = problem.code;
+  }
+  const fitting = Object.entries(state).map(([name, value]) => [
+    name,
+    names.includes(name) ? defaults[name] : value,
+  ]);
+  return { state: settle(Object.fromEntries(fitting)), code, names };
 }
 
 /**
