@@ -36,7 +36,8 @@
  * Setters throw on a value that is wrong by itself; parts that do not fit together are reported in
  * the figure, as are wrong attributes, and the last good figure stays. Data are kept, not copied:
  * set the property again after a change. Any number of changes costs one drawing, in the next
- * animation frame (`await heatmap.updated`). Parts for styling: figure, readout, error.
+ * animation frame (`await heatmap.updated`). Parts for styling: caption, figure, readout,
+ * error.
  */
 import { fill, float32, full, short } from '../draw/format.js';
 import { drawHeatmap } from '../draw/heatmap.js';
@@ -57,7 +58,7 @@ import { HeatmapEditor } from './heatmap-editor.js';
 import { Figure } from './heatmap-figure.js';
 import { gridLimit, HeatmapGrid } from './heatmap-grid.js';
 import { style } from './heatmap-style.js';
-import { adopt, sheet } from './style.js';
+import { adopt } from './style.js';
 import { Surface } from './surface.js';
 import { schemeOf } from './theme.js';
 
@@ -106,6 +107,7 @@ export class AttentionHeatmap extends HTMLElement {
   );
   #grid = new HeatmapGrid();
   #editor = new HeatmapEditor(() => this.#choose(this.#parts.selected, true));
+  #caption = document.createElement('p');
   #readout = document.createElement('p');
   #error = document.createElement('p');
 
@@ -143,6 +145,9 @@ export class AttentionHeatmap extends HTMLElement {
     super();
     const { frame, canvas } = this.#surface;
     frame.part.add('figure');
+    this.#caption.className = 'caption label quiet';
+    this.#caption.part.add('caption');
+    this.#caption.setAttribute('aria-hidden', 'true');
     this.#readout.className = 'readout figures quiet';
     this.#readout.part.add('readout');
     this.#readout.setAttribute('aria-hidden', 'true');
@@ -150,7 +155,7 @@ export class AttentionHeatmap extends HTMLElement {
     this.#error.part.add('error');
     this.#error.setAttribute('role', 'alert');
     frame.append(this.#editor.input, this.#editor.note);
-    this.#root.append(frame, this.#readout, this.#error);
+    this.#root.append(this.#caption, frame, this.#readout, this.#error);
     this.#listen(canvas, this.#grid.element);
   }
 
@@ -351,7 +356,7 @@ export class AttentionHeatmap extends HTMLElement {
   }
 
   #adopt() {
-    adopt(this.#root, schemeOf(this), sheet(style));
+    adopt(this.#root, schemeOf(this), style);
   }
 
   /**
@@ -407,6 +412,7 @@ export class AttentionHeatmap extends HTMLElement {
     const { frame, canvas } = surface;
     const figure = this.#figure;
     canvas.hidden = !figure;
+    this.#caption.textContent = figure?.parts.label ?? '';
     if (!figure) return;
     const { rows, columns } = figure.parts.matrix;
     const inside = (/** @type {Cell | null} */ cell) =>

@@ -1,11 +1,14 @@
 /** The own rules of <attention-heatmap>, beside the look that all elements share. */
-export const style = `
-:host { direction: ltr; }
+import { sheet } from './style.js';
+
+export const style = sheet(`
 .frame { position: relative; max-width: 100%; }
 canvas { display: block; max-width: 100%; touch-action: manipulation; }
 canvas[hidden] { display: none; }
 canvas.focused { outline: 2px solid var(--attn-query); outline-offset: 6px; border-radius: 1px; }
 .unseen :focus-visible { outline: none; }
+.caption { margin: 0 0 4px; overflow-wrap: anywhere; }
+.caption:empty, :host([thumbnail]) .caption { display: none; }
 .readout { margin: 8px 0 0; min-height: 1.5em; overflow-wrap: anywhere; }
 @media (max-width: 480px) { .readout { min-height: 3em; } }
 .edit {
@@ -31,9 +34,10 @@ canvas.focused { outline: 2px solid var(--attn-query); outline-offset: 6px; bord
   border-radius: 4px;
   background: var(--attn-paper);
 }
+:host([thumbnail]) { padding: 0; }
 :host([thumbnail]) .readout { display: none; }
 @media print {
   canvas { height: auto !important; }
   .readout { display: none; }
 }
-`;
+`);

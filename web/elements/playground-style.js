@@ -7,6 +7,7 @@ import { sheet } from './style.js';
 export const playgroundStyle = sheet(`
 :host { --positive: #b2182b; --negative: #2166ac; }
 [data-theme='dark'] { --positive: #ef8a62; --negative: #67a9cf; }
+:host::before { grid-template-columns: minmax(0, 1120px); }
 [hidden] { display: none !important; }
 
 .playground { container: playground / inline-size; font-size: 14px; }
@@ -22,9 +23,9 @@ button, input, select, textarea { font: inherit; color: inherit; }
 
 button, summary { cursor: pointer; }
 button { border: 0; background: none; padding: 2px 4px; }
-button:disabled { color: var(--attn-quiet); cursor: default; opacity: 0.55; }
+button:disabled, [aria-disabled='true'] { color: var(--attn-quiet); cursor: default; opacity: 0.55; }
 .link { min-height: 24px; font-size: 13px; text-decoration: underline; text-decoration-color: var(--attn-hairline); text-underline-offset: 3px; }
-.link:hover:enabled, a:hover { text-decoration-color: currentColor; }
+.link:hover:not([aria-disabled='true']), a:hover { text-decoration-color: currentColor; }
 a { color: inherit; text-decoration-color: var(--attn-hairline); text-underline-offset: 3px; }
 
 input[type='range'] { accent-color: var(--attn-query); }
@@ -53,7 +54,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .experiments a[aria-current] { color: var(--attn-query); text-decoration-color: currentColor; }
 .look { max-width: 72ch; font-size: 14px; }
 .look:not(:empty) { margin-top: 6px; }
-.buttons, .export { display: flex; align-items: baseline; gap: 8px; }
+.buttons, .export { display: flex; flex-wrap: wrap; align-items: baseline; gap: 8px; }
 
 .menu { position: relative; font-size: 13px; }
 .menu summary { padding: 2px 4px; min-height: 24px; list-style: none; }
@@ -197,8 +198,8 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .mini canvas { image-rendering: pixelated; background: repeating-linear-gradient(-45deg, transparent 0 3px, var(--attn-hatch) 3px 4px); }
 .mini .edit { position: absolute; outline: 2px solid var(--attn-query); outline-offset: -1px; }
 .row-light, .column-light { position: absolute; opacity: 0; pointer-events: none; transition: opacity var(--attn-motion); }
-.row-light { left: 0; right: 0; top: calc(100% * var(--row) / var(--rows)); height: calc(100% / var(--rows)); outline: 1.5px solid var(--attn-query); }
-.column-light { top: 0; bottom: 0; left: calc(100% * var(--column) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }
+.row-light { left: 0; right: 0; top: calc(100% * var(--row, 0) / var(--rows)); height: calc(100% / var(--rows)); outline: 1.5px solid var(--attn-query); }
+.column-light { top: 0; bottom: 0; left: calc(100% * var(--column, 0) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }
 .pointing-query .row-light, .pointing-key .of-keys .column-light { opacity: 1; }
 .formula { min-height: 2em; color: var(--attn-quiet); font-size: 12px; }
 .pipeline .formula math { display: inline math; }
@@ -209,6 +210,8 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .stage .bar { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 20px; margin-bottom: 12px; }
 .stage .bar .control { display: flex; align-items: baseline; gap: 12px; margin: 0; font-size: 13px; }
 .stage .bar legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+attention-heatmap { padding: 0; }
+attention-heatmap::part(caption) { display: none; }
 attention-heatmap.drawing { cursor: crosshair; }
 .playground.inspected attention-heatmap::part(readout) { display: none; }
 .busy { min-height: 20px; font-size: 13px; }

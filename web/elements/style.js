@@ -4,7 +4,8 @@
  *
  * An element adopts `[tokens of its scheme, base, its own sheets]`; changing the scheme swaps the
  * first sheet. The tokens stand on `:host`, hence a page may override any of them from outside:
- * `attention-heatmap { --attn-query: rebeccapurple }`.
+ * `attention-heatmap { --attn-query: rebeccapurple }`, and so may it the padding. What a page says of
+ * its text (spacing, case, direction) ends at `:host`: the figure speaks languages written from left to right.
  *
  *   --attn-paper     ground              --attn-query   query side, and what the user edited
  *   --attn-ink       text                --attn-key     key side
@@ -53,16 +54,31 @@ const forced = {
   alert: 'CanvasText',
 };
 
-const base = `
+const baseText = `
 :host {
   display: block;
+  box-sizing: border-box;
+  padding: 12px;
   background: var(--attn-paper);
   color: var(--attn-ink);
+  direction: ltr;
+  unicode-bidi: isolate;
   font: 16px/1.5 var(--attn-font);
+  letter-spacing: normal;
+  word-spacing: normal;
+  white-space: normal;
+  word-break: normal;
+  overflow-wrap: normal;
+  hyphens: manual;
   text-align: start;
+  text-indent: 0;
+  text-transform: none;
+  text-shadow: none;
   -webkit-text-size-adjust: 100%;
 }
 :host([hidden]) { display: none; }
+/* What the figure wants where the parent is as wide as its content; it takes less where that is less. */
+:host::before { content: ''; display: grid; grid-template-columns: minmax(0, 640px); }
 *, ::before, ::after { box-sizing: border-box; }
 :focus-visible { outline: 2px solid var(--attn-query); outline-offset: 2px; border-radius: 4px; }
 .label { font-size: 13px; line-height: 1.4; }
@@ -84,22 +100,27 @@ const base = `
 }
 `;
 
-/** @type {Map<string, CSSStyleSheet>} */
-const sheets = new Map();
+/** @typedef {(document: Document) => CSSStyleSheet} Sheet */
 
 /**
- * A stylesheet made once for each text; the same text gives the same sheet to every element.
+ * A stylesheet of one text, made once for each document: a document takes only sheets of its own, and
+ * an element may move to another one.
  * @param {string} text
- * @returns {CSSStyleSheet}
+ * @returns {Sheet}
  */
 export function sheet(text) {
-  let made = sheets.get(text);
-  if (!made) {
-    made = new CSSStyleSheet();
-    made.replaceSync(text);
-    sheets.set(text, made);
-  }
-  return made;
+  /** @type {WeakMap<Document, CSSStyleSheet>} */
+  const made = new WeakMap();
+  return (document) => {
+    let own = made.get(document);
+    if (!own) {
+      const { CSSStyleSheet } = /** @type {typeof globalThis} */ (document.defaultView);
+      own = new CSSStyleSheet();
+      own.replaceSync(text);
+      made.set(document, own);
+    }
+    return own;
+  };
 }
 
 /** @param {Record<string, string>} colours */
@@ -122,12 +143,17 @@ const tokens = (scheme) => `
 @media print { :host { ${declare(palette.light)} color-scheme: light; } }
 `;
 
+const base = sheet(baseText);
+const schemes = { light: sheet(tokens('light')), dark: sheet(tokens('dark')) };
+
 /**
- * Puts the shared look on a shadow root: call again when the scheme changes.
+ * Puts the shared look on a shadow root: call again when the scheme or the document changes.
  * @param {ShadowRoot} root
  * @param {Scheme} scheme
- * @param {...CSSStyleSheet} own sheets of the element itself, made by `sheet`
+ * @param {...Sheet} own sheets of the element itself
  */
 export function adopt(root, scheme, ...own) {
-  root.adoptedStyleSheets = [sheet(tokens(scheme)), sheet(base), ...own];
+  const document = root.ownerDocument;
+  if (!document.defaultView) return; // a document that no window shows has no sheets
+  root.adoptedStyleSheets = [schemes[scheme], base, ...own].map((sheet) => sheet(document));
 }
