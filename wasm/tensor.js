@@ -10,6 +10,9 @@ import { AttentionError, show } from './error.js';
  * @typedef {NestedArray | { shape: ArrayLike<number>, data: ArrayLike<number> }} TensorLike
  */
 
+/** No function takes as many axes; deeper nesting is refused as ragged. */
+const MOST_LEVELS = 16;
+
 /**
  * @param {unknown} value
  * @returns {value is { shape: ArrayLike<number>, data: ArrayLike<number> }}
@@ -70,7 +73,9 @@ function toNumber(element, name, at) {
 function fromNested(value, name) {
   /** @type {number[]} */
   const shape = [];
-  for (let level = value; isList(level); level = level[0]) shape.push(level.length);
+  for (let level = value; isList(level) && shape.length < MOST_LEVELS; level = level[0]) {
+    shape.push(level.length);
+  }
   /** @type {number[]} */
   const numbers = [];
   /** @param {unknown} part @param {number} axis */
