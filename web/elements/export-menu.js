@@ -109,7 +109,11 @@ export function exportMenu(strings, make) {
       entry(words.json, () => save(make.json(), 'json')),
     ),
   );
-  return { element: h('div', { class: 'export' }, said, menu), byHand };
+  return {
+    element: h('div', { class: 'export' }, said, menu),
+    byHand,
+    copyTorch: () => copy(make.torch).catch(make.failed),
+  };
 }
 
 /** A frame without an origin of its own is sandboxed, and a sandbox without leave to save is silent. */

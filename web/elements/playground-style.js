@@ -11,7 +11,7 @@ export const playgroundStyle = sheet(`
 [hidden] { display: none !important; }
 
 .playground { container: playground / inline-size; font-size: 14px; }
-.scroll, .terms, .row, .formula.large { scrollbar-width: thin; scrollbar-color: var(--attn-hatch) transparent; }
+.scroll, .terms, .row, .code, .formula.large { scrollbar-width: thin; scrollbar-color: var(--attn-hatch) transparent; }
 p, ol, fieldset { margin: 0; padding: 0; border: 0; }
 ol { list-style: none; }
 button, input, select, textarea { font: inherit; color: inherit; }
@@ -253,6 +253,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .edits { color: var(--attn-query); font-size: 13px; }
 
 .side .fold { margin-top: 16px; }
+.code { margin: 0 0 6px; padding: 2px 0; overflow-x: auto; font: 11px/1.6 var(--attn-mono); }
 .scroll { max-height: 420px; overflow: auto; }
 .shapes { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 12px; line-height: 1.35; }
 .shapes th, .shapes td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--attn-hairline); text-align: start; vertical-align: top; font-weight: 400; }

@@ -268,6 +268,8 @@ export default {
     link: 'Copy link',
     embed: 'Copy embed code',
     torch: 'Copy as PyTorch',
+    sameInTorch: 'The same in PyTorch',
+    wholeScript: 'Copy the whole script',
     copied: 'Copied.',
     refused: 'This page may not use the clipboard. Copy the text here:',
     close: 'Close',
@@ -285,6 +287,8 @@ export default {
     stopped:
       'The computation stops each time on this input. Change it, or undo; nothing you typed is lost.',
     failed: 'The figure cannot compute: {message}',
+    lacking: 'This figure needs a newer browser; this one lacks {names}.',
+    noLink: 'This browser lacks CompressionStream, so the figure has no link; all else works.',
     lesson: 'There is no lesson “{name}”; there are: {names}.',
   },
   settings: { light: 'Light', dark: 'Dark' },

@@ -8,6 +8,7 @@ import * as multiHead from './multi-head.js';
 import * as multiHeadControls from './multi-head-controls.js';
 import * as multiHeadTensors from './multi-head-tensors.js';
 import * as multiHeadView from './multi-head-view.js';
+import * as pytorch from './pytorch.js';
 
 /**
  * @typedef {import('./state.js').State} State
@@ -29,7 +30,7 @@ import * as multiHeadView from './multi-head-view.js';
  * @typedef {{ name: string, values: State, chinese?: State }} Experiment
  *
  * @typedef {typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &
- *   typeof multiHeadView} Lesson
+ *   typeof multiHeadView & typeof pytorch} Lesson
  */
 
 /** @type {Record<string, Lesson>} */
@@ -39,5 +40,6 @@ export const lessons = {
     ...multiHeadTensors,
     ...multiHeadControls,
     ...multiHeadView,
+    ...pytorch,
   },
 };

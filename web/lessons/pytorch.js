@@ -1,11 +1,12 @@
 /**
  * A state as a PyTorch script that gives the same numbers.
  *
- * Inputs and parameters are written out, every step of the tape is one line, and each edited number is
+ * Of the multi-head lesson. Inputs and parameters are written out, every step of the tape is one line, and each edited number is
  * put in right after the line that computes its tensor, as on the tape. The script ends by comparing
  * its weights with those of the figure.
  */
 import { float32 } from '../draw/format.js';
+import { sizes } from './multi-head.js';
 
 /**
  * @typedef {import('./state.js').State} State
@@ -37,19 +38,28 @@ function literal({ shape, data }, rank) {
   return `torch.tensor(${nest(0, 0, data.length)})`;
 }
 
-/** @param {State} state */
+/** @param {State} state @returns {string[]} */
 function rawScores({ score }) {
   switch (score) {
     case 'general':
-      return 'query @ score_weight @ key.transpose(-2, -1)';
+      return [
+        'key_features = key @ score_weight.T',
+        'raw_scores = query @ key_features.transpose(-2, -1)',
+      ];
     case 'additive':
-      return 'torch.tanh((query @ score_query_weight.T)[:, :, None] + (key @ score_key_weight.T)[:, None]) @ score_value_weight[0]';
+      return [
+        'query_features = query @ score_query_weight.T',
+        'key_features = key @ score_key_weight.T',
+        'raw_scores = torch.tanh(query_features[:, :, None] + key_features[:, None]) @ score_value_weight[0]',
+      ];
     case 'cosine':
-      return 'F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).transpose(-2, -1)';
+      return [
+        'raw_scores = F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).transpose(-2, -1)',
+      ];
     case 'gaussian':
-      return '-0.5 * ((query[:, :, None] - key[:, None]) ** 2).sum(-1)';
+      return ['raw_scores = -0.5 * ((query[:, :, None] - key[:, None]) ** 2).sum(-1)'];
     default:
-      return 'query @ key.transpose(-2, -1)';
+      return ['raw_scores = query @ key.transpose(-2, -1)'];
   }
 }
 
@@ -95,11 +105,11 @@ function weights({ fill, normalise }) {
 }
 
 /**
+ * The steps of the tape from inputs to output, one line each.
  * @param {State} state
- * @param {Result} result with all tensors
- * @returns {string}
+ * @returns {string[]}
  */
-export function toPyTorch(state, { values }) {
+export function torchSteps(state) {
   /** @param {string} variable the last part of a tensor's name */
   const edits = (variable) =>
     state.edits
@@ -109,16 +119,39 @@ export function toPyTorch(state, { values }) {
       );
   /** @param {string} line */
   const step = (line) => [line, ...edits(line.split(' ')[0])];
+  const { h, Tq } = sizes(state);
+  const on = Array.from({ length: h }, (_, head) => (state.silenced.includes(head) ? 0 : 1));
+  const off = on.includes(0);
 
+  return [
+    ...step(`query_projection = ${state.cross ? 'target' : 'source'} @ query_weight.T`),
+    ...step('query = split(query_projection)'),
+    ...step('key_projection = source @ key_weight.T'),
+    ...step('key = split(key_projection)'),
+    ...step('value_projection = source @ value_weight.T'),
+    ...step('value = split(value_projection)'),
+    ...rawScores(state).flatMap(step),
+    ...step(`scores = ${scaled(state)}`),
+    ...allowed(state, Tq),
+    ...weights(state).flatMap(step),
+    ...step('heads = weights @ value'),
+    ...(off ? step(`masked_heads = heads * torch.tensor([${on.join(', ')}])[:, None, None]`) : []),
+    ...step(`merged_heads = ${off ? 'masked_heads' : 'heads'}.transpose(0, 1).reshape(Tq, -1)`),
+    ...step('output = merged_heads @ output_weight.T'),
+  ];
+}
+
+/**
+ * @param {State} state
+ * @param {Result} result with all tensors
+ * @returns {string} a script that runs by itself
+ */
+export function toPyTorch(state, { values }) {
   const weight = (/** @type {string} */ name) => {
     const tensor = values[`attention.${name}.weight`];
     return tensor ? [`${name.replace('.', '_')}_weight = ${literal(tensor, 2)}`] : [];
   };
-  const side = state.cross ? 'target' : 'source';
-  const heads = values['attention.weights'].shape.at(-3) ?? 1;
-  const queries = values['attention.weights'].shape.at(-2) ?? 0;
-  const off = Array.from({ length: heads }, (_, head) => (state.silenced.includes(head) ? 0 : 1));
-  const mixed = state.silenced.length > 0 ? 'masked_heads' : 'heads';
+  const { h, Tq, Tk } = sizes(state);
 
   return [
     '# The numbers of the figure, computed by PyTorch.',
@@ -136,27 +169,12 @@ export function toPyTorch(state, { values }) {
       : []),
     ...['query', 'key', 'value', 'output'].flatMap(weight),
     ...['score', 'score.query', 'score.key', 'score.value'].flatMap(weight),
-    `h, Tq, Tk = ${heads}, ${side}.shape[0], source.shape[0]`,
+    `h, Tq, Tk = ${h}, ${Tq}, ${Tk}`,
     '',
     'def split(x):  # [T, H] to [h, T, D]',
     '    return x.view(x.shape[0], h, -1).transpose(0, 1).contiguous()',
     '',
-    ...step(`query_projection = ${side} @ query_weight.T`),
-    ...step('query = split(query_projection)'),
-    ...step('key_projection = source @ key_weight.T'),
-    ...step('key = split(key_projection)'),
-    ...step('value_projection = source @ value_weight.T'),
-    ...step('value = split(value_projection)'),
-    ...step(`raw_scores = ${rawScores(state)}`),
-    ...step(`scores = ${scaled(state)}`),
-    ...allowed(state, queries),
-    ...weights(state).flatMap(step),
-    ...step('heads = weights @ value'),
-    ...(state.silenced.length > 0
-      ? step(`masked_heads = heads * torch.tensor([${off.join(', ')}])[:, None, None]`)
-      : []),
-    ...step(`merged_heads = ${mixed}.transpose(0, 1).reshape(Tq, -1)`),
-    ...step('output = merged_heads @ output_weight.T'),
+    ...torchSteps(state),
     '',
     `expected = ${literal(values['attention.weights'], 3)}`,
     'torch.testing.assert_close(weights, expected, equal_nan=True)',
