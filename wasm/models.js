@@ -49,8 +49,9 @@ class Model {
   }
 
   /**
-   * From the next forward pass on, this cell has this value and what follows is computed from it. A pass
-   * that has no such cell, for it got fewer tokens, fails and says so; the override stays.
+   * From the next forward pass on, this cell has this value and what follows is computed from it. Name and
+   * axes are checked here; a pass with too few tokens for the cell fails and says so, and the override
+   * stays for the next one.
    * @param {string} name  of a tensor of the last forward pass, or of any before the first
    * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
    */
@@ -62,14 +63,6 @@ class Model {
       throw new AttentionError(
         'BAD_SHAPE',
         `an override of ${name} names ${at.length} axes; it has ${shape.length}, [${axes}]`,
-        { option: 'overrides' },
-      );
-    }
-    const outside = shape.findIndex((size, axis) => size > 0 && Number(at[axis]) >= size);
-    if (outside >= 0) {
-      throw new AttentionError(
-        'BAD_VALUE',
-        `an override of ${name} at ${at[outside]} on axis ${axes[outside]}, which has the size ${shape[outside]}`,
         { option: 'overrides' },
       );
     }
