@@ -112,7 +112,7 @@ eachBrowser((browser) => {
     assert.deepEqual(lines, [
       'Variantself',
       'Masksno mask',
-      'Heads4 heads of 8',
+      'Heads4 heads, each 8 wide',
       'Scoringscaled dot product',
       'Vectorsno positions · seed 1',
     ]);

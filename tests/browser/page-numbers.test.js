@@ -196,7 +196,13 @@ eachBrowser((browser) => {
     const link = await copied('Copy link');
     assert.match(link, /\/dist\/index\.html#v1\./);
     const hash = new URL(link).hash;
-    assert.ok((await copied('Copy embed code')).includes(`state="${hash}"`));
+    const tag = await copied('Copy embed code');
+    assert.ok(tag.includes(`state="${hash}"`));
+    assert.ok(tag.includes('src="attention-playground.js"'), 'no address of this machine');
+    assert.ok(!tag.includes('controls'), 'all panels are on the screen');
+    const frame = await copied('Copy frame code');
+    assert.ok(frame.includes(`src="embed.html?lang=en${hash}"`));
+    assert.match(frame, /attention-playground:height/);
     const torch = await copied('Copy as PyTorch');
     assert.match(torch, /import torch/);
     assert.match(torch, /tril\(Tk - Tq\)/);

@@ -21,15 +21,48 @@ export function pageLink(hash) {
 }
 
 /**
+ * How the code for another page names a file of this folder: by its public address, or, from this
+ * machine or a file, by its name alone, since nobody else could follow such an address.
+ * @param {string} file
+ */
+function published(file) {
+  const url = new URL(beside(file), location.href);
+  const own = url.protocol === 'file:' || /^(localhost|127\.|\[::1\])/.test(url.host);
+  return own ? file : url.href;
+}
+
+/**
+ * What is on the screen as a script and a tag.
  * @param {string} hash
- * @param {string | null} controls
+ * @param {string | null} controls the panels the figure shows, null for all
  * @param {string} language
  */
 export function embedCode(hash, controls, language) {
   const state = hash ? ` state="${hash}"` : '';
-  const shown = controls ?? 'tokens masks heads';
+  const shown = controls === null ? '' : ` controls="${controls.replace(/[^\w\s,]/g, '')}"`;
   return [
-    `<script src="${beside('attention-playground.js')}"></script>`,
-    `<attention-playground lesson="multi-head"${state} controls="${shown}" lang="${language}"></attention-playground>`,
+    `<script src="${published('attention-playground.js')}"></script>`,
+    `<attention-playground lesson="multi-head"${state}${shown} lang="${language}"></attention-playground>`,
+  ].join('\n');
+}
+
+/**
+ * The same as a frame, and the script that keeps it as high as its figure.
+ * @param {string} hash
+ * @param {string | null} controls
+ * @param {string} language
+ */
+export function frameCode(hash, controls, language) {
+  const asked = new URLSearchParams({ ...(controls === null ? {} : { controls }), lang: language });
+  const address = `${published('embed.html')}?${asked}${hash}`.replaceAll('&', '&amp;');
+  return [
+    `<iframe src="${address}" title="Attention Playground" width="100%" height="1000"></iframe>`,
+    '<script>',
+    "addEventListener('message', ({ data, source }) => {",
+    "  if (data?.type !== 'attention-playground:height') return;",
+    "  for (const frame of document.querySelectorAll('iframe'))",
+    '    if (frame.contentWindow === source) frame.height = data.height;',
+    '});',
+    '</script>',
   ].join('\n');
 }

@@ -10,6 +10,7 @@ import { h, setText } from './dom.js';
  * @property {() => Promise<Blob>} json
  * @property {() => Promise<string>} link
  * @property {() => Promise<string>} embed
+ * @property {() => Promise<string>} frame
  * @property {() => Promise<string>} torch
  * @property {(error: unknown) => void} failed
  */
@@ -48,7 +49,7 @@ export function exportMenu(strings, make) {
     try {
       await navigator.clipboard.writeText(copied);
       setText(said, words.copied);
-      setTimeout(() => setText(said, ''), 2000);
+      setTimeout(() => setText(said, ''), 5000);
     } catch {
       showText(copied);
     }
@@ -101,6 +102,7 @@ export function exportMenu(strings, make) {
       { class: 'entries' },
       entry(words.link, () => copy(make.link)),
       entry(words.embed, () => copy(make.embed)),
+      entry(words.frame, () => copy(make.frame)),
       entry(words.torch, () => copy(make.torch)),
       entry(words.png, () => save(make.picture('png'), 'png')),
       entry(words.svg, () => save(make.picture('svg'), 'svg')),

@@ -30,15 +30,19 @@ export function inspector(context) {
 
   const hint = h('p', { class: 'note' }, words.hint);
   const place = h('p', { class: 'place' });
-  const value = h('p', { class: 'value' });
+  const value = h('span', { class: 'value' });
+  const tensor = h('span', { class: 'quiet' });
 
   const terms = h('ol', { class: 'terms figures', tabIndex: 0, 'aria-label': words.terms });
+  const sum = h('p', { class: 'sum figures' });
   const noTerms = h('p', { class: 'note' });
   const termsPart = h(
     'div',
     { class: 'part' },
     h('p', { class: 'label quiet' }, words.terms),
     terms,
+    sum,
+    sum,
     noTerms,
   );
 
@@ -92,7 +96,7 @@ export function inspector(context) {
     'div',
     { class: 'panel inspector', role: 'group', 'aria-label': words.name },
     hint,
-    h('div', { class: 'headline' }, place, value),
+    h('div', { class: 'headline' }, place, h('p', { class: 'line' }, value, tensor)),
     termsPart,
     chainPart,
     rowPart,
@@ -152,6 +156,8 @@ export function inspector(context) {
       bar.classList.toggle('negative', term.product < 0);
     });
     const { score } = result.state;
+    const all = cell.terms?.reduce((total, { product }) => total + product, 0);
+    setText(sum, all === undefined ? '' : fill(words.sum, { sum: short(all) }));
     setText(noTerms, cell.terms ? (score === 'cosine' ? words.norms : '') : words.noTerms);
 
     for (const [index, [name, tensor]] of chain.entries()) {
@@ -196,7 +202,7 @@ export function inspector(context) {
           ? chosen
           : null;
       hint.hidden = cell !== null;
-      for (const part of [place, value, termsPart, chainPart, rowPart, singlePart])
+      for (const part of [place, value, tensor, termsPart, chainPart, rowPart, singlePart])
         part.hidden = !cell;
       edits.textContent = fill(words.edits, { count: state.edits.length });
       editsLine.hidden = state.edits.length === 0;
@@ -211,6 +217,7 @@ export function inspector(context) {
       const number = matrix.data[cell.row * matrix.columns + cell.column];
       showPlace(model, matrix, cell.row, cell.column);
       setText(value, full(number));
+      setText(tensor, state.show.replace(/^.*\./, ''));
       const inChain = lesson.isAttentionMap(state.show) && matrix.head !== null;
       for (const part of [termsPart, chainPart, rowPart]) part.hidden = !inChain;
       singlePart.hidden = inChain;

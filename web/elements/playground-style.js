@@ -228,7 +228,9 @@ attention-heatmap.drawing { cursor: crosshair; }
 .headline .place b { overflow-wrap: anywhere; }
 .headline .value { font: 22px/1.4 var(--attn-mono); font-variant-numeric: tabular-nums; }
 .part { margin-top: 12px; }
-.terms, .row { max-height: 172px; overflow-y: auto; padding: 2px 0; }
+.terms, .row { max-height: calc(16.5 * 19px); overflow-y: auto; padding: 2px 0; }
+.sum { width: 198px; padding-top: 2px; border-top: 1px solid var(--attn-hairline); text-align: end; }
+.sum:empty { display: none; }
 .terms li, .row li { display: grid; align-items: center; gap: 8px; line-height: 19px; }
 .terms li { grid-template-columns: minmax(0, 198px) minmax(0, 1fr); }
 .row li { grid-template-columns: minmax(0, 84px) minmax(0, 1fr) 52px; }

@@ -25,16 +25,16 @@ export function stage(context, painter, { look, point }) {
   const title = h('span', { class: 'figures' });
   const picture = makers.radios({ as: 'radios', name: 'picture' }, context);
   const range = makers.radios({ as: 'radios', name: 'range' }, context);
-  const hint = h('p', { class: 'note' }, words.drawHint);
+  const hint = h('p', { class: 'note' });
   const heatmap = /** @type {AttentionHeatmap} */ (document.createElement('attention-heatmap'));
   const arcs = new ArcsView(painter.host, point);
   const element = h(
     'div',
     { class: 'stage' },
     h('div', { class: 'bar' }, title, h('span', { class: 'gap' }), picture.element, range.element),
-    hint,
     heatmap,
     arcs.element,
+    hint,
   );
   /** @type {Model | null} */
   let model = null;
@@ -93,7 +93,9 @@ export function stage(context, painter, { look, point }) {
       range.element.hidden = !weights || drawArcs;
       picture.update(next);
       range.update(next);
-      hint.hidden = !state.drawing || !map || drawArcs;
+      const editable = !state.drawing && !lesson.tensors[matrix.tensor].fixed;
+      hint.hidden = drawArcs || !(editable || (state.drawing && map));
+      setText(hint, editable ? words.editHint : words.drawHint);
       heatmap.hidden = drawArcs;
       arcs.element.hidden = !drawArcs;
 
@@ -123,7 +125,7 @@ export function stage(context, painter, { look, point }) {
       heatmap.mask = shown.masked ?? null;
       heatmap.edited = shown.edited ?? [];
       heatmap.rowFlags = map ? lesson.rowFlags(result, matrix.head ?? 0) : null;
-      heatmap.editable = !state.drawing && !lesson.tensors[matrix.tensor].fixed;
+      heatmap.editable = editable;
       if (state.cell !== selected) {
         selected = state.cell;
         heatmap.selected = selected && { row: selected[0], column: selected[1] };
