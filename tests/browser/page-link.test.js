@@ -45,7 +45,7 @@ eachBrowser((browser) => {
       '#v2.AAAA': /another version/,
       [`#v1.${'A'.repeat(9000)}`]: /longer than/,
       [`#v1.${deflateSync(Buffer.alloc(3_000_000)).toString('base64url')}`]: /broken/,
-      [linkTo({ heads: 3 })]: /\(heads\)/,
+      [linkTo({ head: 9 })]: /\(head\)/,
       [linkTo({ validLength: 9 })]: /\(validLength\)/,
       [linkTo({ source: Array(65).fill('x'), temperature: -1 })]: /\(source, temperature\)/,
       [`#v1.${deflateSync('{"__proto__":{"heads":2}}').toString('base64url')}`]: /\(__proto__\)/,

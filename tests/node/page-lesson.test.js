@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import * as history from '../../web/lessons/history.js';
 import { lessons } from '../../web/lessons/index.js';
 import { isValid } from '../../web/lessons/state.js';
-import { joinTokens, matchTokens, tokenise } from '../../web/text/tokenise.js';
+import { joinTokens, matchTokens, retokenise, tokenise } from '../../web/text/tokenise.js';
 
 const lesson = lessons['multi-head'];
 const { defaults, reduce, request, settle } = lesson;
@@ -61,6 +61,34 @@ describe('tokens', () => {
     } finally {
       Intl.Segmenter = Segmenter;
     }
+  });
+
+  for (const [unit, tokens, change, expected] of /** @type {const} */ ([
+    ['words', ['New York', 'is', 'big'], ['big', 'bigger'], ['New York', 'is', 'bigger']],
+    ['words', ['in', 'New York'], ['York', 'York now'], ['in', 'New York', 'now']],
+    ['words', ['in', 'New York'], ['York', 'York!'], ['in', 'New York', '!']],
+    ['words', ['New York', 'x'], ['New', 'Old New'], ['Old', 'New York', 'x']],
+    ['words', ['New York', 'x'], ['w Y', 'w old Y'], ['New', 'old', 'York', 'x']],
+    ['words', ['a', '\n', 'b c'], ['a', 'aa'], ['aa', '\n', 'b c']],
+    ['words', ['a', 'x\r\ny', 'b'], ['b', 'bb'], ['a', 'x\r\ny', 'bb']],
+    ['words', ['New York', 'x'], [' x', ''], ['New York']],
+    ['characters', ['ab', 'c'], ['c', 'c d'], ['ab', 'c', ' ', 'd']],
+    ['characters', ['c', 'ab'], ['ab', 'abd'], ['c', 'ab', 'd']],
+  ])) {
+    test(`typing beside tokens that their text does not give: ${JSON.stringify(expected)}`, () => {
+      const before = joinTokens(tokens, unit).replace(/\r\n/g, '\n');
+      const text = before.replace(change[0], change[1]);
+      assert.deepEqual(retokenise(text, unit, { text: before, tokens }), expected);
+    });
+  }
+
+  test('typed letter by letter, such a list stays beside what is typed', () => {
+    let before = { text: 'New York', tokens: ['New York'] };
+    for (const letter of ' is big, 大') {
+      const text = before.text + letter;
+      before = { text, tokens: retokenise(text, 'words', before) };
+    }
+    assert.deepEqual(before.tokens, ['New York', 'is', 'big', ',', '大']);
   });
 
   test('what typing leaves alone keeps its place', () => {

@@ -26,12 +26,13 @@ import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
 import * as line from '../lessons/history.js';
 import { lessons } from '../lessons/index.js';
 import { toPyTorch } from '../lessons/pytorch.js';
-import { decodeState, encodeState, sameState } from '../lessons/state.js';
-import { embedCode, pageLink } from './address.js';
+import { encodeState, openLink, sameState } from '../lessons/state.js';
+import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
 import { figure } from './figure.js';
 import { Painter } from './painter.js';
 import { playgroundStyle } from './playground-style.js';
+import { refusedTexts, retype } from './refused.js';
 import { adopt } from './style.js';
 import { schemeOf, watchSurroundings } from './theme.js';
 
@@ -66,8 +67,14 @@ export class AttentionPlayground extends HTMLElement {
   #stop = new AbortController();
   #linkTimer = 0;
   #busyTimer = 0;
-  /** The hash this figure wrote or read last. */
+  /** Whether the state of the attribute or of the address is there. */
+  #started = false;
+  /** The page's address as this figure saw it last. */
   #hash = '';
+  /** The state that the address stands for: it is written only when the reader goes on from there. */
+  #named = this.#lesson.defaults;
+  /** Counts readings and writings of the address: one that was overtaken comes to nothing. */
+  #turn = 0;
   #sizes = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
 
   connectedCallback() {
@@ -80,14 +87,15 @@ export class AttentionPlayground extends HTMLElement {
     signal.addEventListener('abort', () => {
       for (const stop of stops) stop();
     });
-    const keys = this.hasAttribute('follow-hash') ? document : this;
+    const keys = this.#follows ? document : this;
     keys.addEventListener('keydown', (event) => this.#press(/** @type {KeyboardEvent} */ (event)), {
       signal,
     });
-    if (this.hasAttribute('follow-hash')) {
-      addEventListener('hashchange', () => this.#readHash(location.hash), { signal });
+    if (this.#follows) {
+      addEventListener('hashchange', () => this.#started && this.#readHash(), { signal });
     }
-    this.#start();
+    if (this.#started) this.#resume();
+    else this.#start();
   }
 
   disconnectedCallback() {
@@ -96,8 +104,9 @@ export class AttentionPlayground extends HTMLElement {
     this.#figure?.arcs.disconnect();
     this.#evaluator?.close();
     this.#evaluator = null;
+    this.#turn += 1;
     clearTimeout(this.#linkTimer);
-    clearTimeout(this.#busyTimer);
+    this.#settled();
   }
 
   /**
@@ -106,8 +115,11 @@ export class AttentionPlayground extends HTMLElement {
    * @param {string | null} after
    */
   attributeChangedCallback(name, before, after) {
-    if (!this.#evaluator || before === after) return;
-    if (name === 'lesson') {
+    if (before === after) return;
+    const opens = name === 'lesson' || name === 'state';
+    if (!this.#evaluator) {
+      this.#started &&= !opens;
+    } else if (name === 'lesson' || (opens && !this.#started)) {
       this.#evaluator.close();
       this.#start();
     } else if (name === 'state') {
@@ -138,71 +150,92 @@ export class AttentionPlayground extends HTMLElement {
     this.#step(this.#home, '');
   }
 
+  get #follows() {
+    return this.hasAttribute('follow-hash');
+  }
+
   get #strings() {
     return stringsOf(languageOf(this));
   }
 
+  #open() {
+    const client = createClient();
+    client.onRestart = () => this.#notify('restarted');
+    this.#evaluator = new Evaluator(this.#lesson, client, {
+      computed: (result) => this.#computed(result),
+      failed: (failure) => this.#failed(failure),
+    });
+    return this.#evaluator;
+  }
+
+  /** Goes on where the element was taken off the page. */
+  #resume() {
+    this.#open();
+    this.#rebuild();
+    this.#show();
+    if (this.#follows && location.hash !== this.#hash) this.#readHash();
+  }
+
   async #start() {
+    this.#started = false;
     const name = this.getAttribute('lesson') ?? 'multi-head';
     const known = Object.hasOwn(lessons, name);
     this.#lesson = lessons[known ? name : 'multi-head'];
     this.#painter = new Painter(this, this.#lesson);
-    const client = createClient();
-    client.onRestart = () => this.#notify('restarted');
-    const evaluator = new Evaluator(this.#lesson, client, {
-      computed: (result) => this.#computed(result),
-      failed: (failure) => this.#failed(failure),
-    });
-    this.#evaluator = evaluator;
+    const evaluator = this.#open();
     this.#result = null;
     this.#history = line.startHistory(this.#lesson.defaults);
     this.#rebuild();
     const { signal } = this.#stop;
-    const own = this.getAttribute('state') ?? '';
-    const home = await this.#decode(own);
-    const followed = this.hasAttribute('follow-hash') ? location.hash : '';
-    const state = followed ? await this.#decode(followed) : home;
+    const home = await openLink(this.#lesson, this.getAttribute('state') ?? '');
+    let opened = home;
+    let followed = '';
+    while (this.#follows && location.hash !== followed) {
+      followed = location.hash;
+      opened = followed ? await openLink(this.#lesson, followed) : home;
+    }
     if (signal.aborted || evaluator !== this.#evaluator) return;
     if (!known) this.#notify('lesson', { name, names: Object.keys(lessons).join(', ') });
-    this.#home = home;
+    this.#started = true;
+    this.#home = home.state;
     this.#hash = followed;
-    this.#history = line.startHistory(state);
+    this.#history = line.startHistory(opened.state);
+    this.#named = opened.state;
+    this.#judge(opened);
     this.#show();
   }
 
   /**
-   * The state of a link; what is wrong with it is said in the figure.
-   * @param {string} link
+   * Says what is wrong with a link.
+   * @param {Awaited<ReturnType<typeof openLink>>} opened
    */
-  async #decode(link) {
-    const lesson = this.#lesson;
-    const { state, problems } = await decodeState(lesson.table, link);
-    const names = problems.flatMap((problem) => ('name' in problem ? [problem.name] : []));
-    const other = problems.find(({ code }) => code !== 'field');
-    names.push(...lesson.misfits(state));
-    if (other) this.#notify(/** @type {'broken'} */ (other.code));
+  #judge({ code, names }) {
+    for (const kind of ['broken', 'too-long', 'version', 'fields']) {
+      this.#figure?.notices.clear(kind);
+    }
+    if (code) this.#notify(code);
     if (names.length > 0) this.#notify('fields', { names: names.join(', ') });
-    const fitting = Object.fromEntries(
-      Object.entries(state).map(([name, value]) => [
-        name,
-        names.includes(name) ? lesson.defaults[name] : value,
-      ]),
-    );
-    return lesson.settle(fitting);
   }
 
-  /** @param {string} hash */
-  async #readHash(hash) {
-    if (hash === this.#hash) return;
-    this.#hash = hash;
-    const state = await this.#decode(hash);
-    if (hash === this.#hash) this.#step(state, '');
+  async #readHash() {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.#hash = location.hash;
+    const link = this.#hash || (this.getAttribute('state') ?? '');
+    const opened = await openLink(this.#lesson, link);
+    if (turn !== this.#turn) return;
+    this.#judge(opened);
+    this.#step(opened.state, '');
+    this.#named = line.present(this.#history);
   }
 
   /** @param {string} link */
   async #takeHome(link) {
-    this.#home = await this.#decode(link);
-    if (link === (this.getAttribute('state') ?? '')) this.#step(this.#home, '');
+    const opened = await openLink(this.#lesson, link);
+    if (link !== (this.getAttribute('state') ?? '')) return;
+    this.#judge(opened);
+    this.#home = opened.state;
+    this.#step(this.#home, '');
   }
 
   /** Makes the parts anew, in the language and with the panels that are wanted now. */
@@ -224,6 +257,7 @@ export class AttentionPlayground extends HTMLElement {
         json: () => this.#json(),
         link: async () => pageLink(await this.link()),
         embed: async () => embedCode(await this.link(), controls, language),
+        frame: async () => frameCode(await this.link(), controls, language),
         torch: async () => toPyTorch(line.present(this.#history), await this.#everything()),
         failed: (error) =>
           this.#notify('failed', {
@@ -233,11 +267,13 @@ export class AttentionPlayground extends HTMLElement {
       controls === null ? null : controls.split(/[\s,]+/),
     );
     this.#adopt();
+    const refused = refusedTexts(this.#root);
     this.#root.replaceChildren(this.#figure.element);
     this.#figure.arcs.connect();
     this.#sizes.disconnect();
     this.#sizes.observe(this.#figure.element);
     this.#update();
+    retype(this.#root, refused);
   }
 
   #adopt() {
@@ -296,8 +332,7 @@ export class AttentionPlayground extends HTMLElement {
   #show() {
     this.#error = null;
     for (const kind of ['failed', 'stopped']) this.#figure?.notices.clear(kind);
-    clearTimeout(this.#linkTimer);
-    this.#linkTimer = setTimeout(() => this.#writeHash(), LINK_DELAY);
+    this.#writeHashLater();
     if (!this.#busyTimer) {
       this.#busyTimer = setTimeout(() => this.#figure?.setBusy(true), BUSY_DELAY);
     }
@@ -343,19 +378,33 @@ export class AttentionPlayground extends HTMLElement {
     this.#figure?.setBusy(false);
   }
 
+  #writeHashLater() {
+    clearTimeout(this.#linkTimer);
+    this.#linkTimer = setTimeout(() => this.#writeHash(), LINK_DELAY);
+  }
+
   async #writeHash() {
-    if (!this.hasAttribute('follow-hash')) return;
-    const { signal } = this.#stop;
+    const state = line.present(this.#history);
+    if (!this.#follows || state === this.#named) return;
+    this.#turn += 1;
+    const turn = this.#turn;
     try {
-      const hash = await this.link();
-      if (signal.aborted) return;
-      this.#hash = hash;
+      const hash = await encodeState(this.#lesson.table, state);
+      if (turn !== this.#turn) return;
       this.#figure?.notices.clear('linkTooLong');
+      if (location.hash !== this.#hash) {
+        // Who goes elsewhere is read before anything is written over it: the event is on its way.
+        this.#hash = location.hash;
+        this.#writeHashLater();
+        return;
+      }
       if (location.hash !== hash)
         history.replaceState(history.state, '', hash || location.pathname + location.search);
+      this.#hash = hash;
+      this.#named = state;
     } catch (error) {
       // Frames without an origin may not write their address; they have none to share either.
-      if (error instanceof RangeError) this.#notify('linkTooLong');
+      if (turn === this.#turn && error instanceof RangeError) this.#notify('linkTooLong');
     }
   }
 

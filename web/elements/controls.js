@@ -177,6 +177,7 @@ function slider(control, context) {
     type: 'text',
     inputMode: 'decimal',
     id: ids.number,
+    name,
     class: 'number',
     autocomplete: 'off',
     'aria-label': label,

@@ -4,12 +4,13 @@
  *
  * The list in the state is what counts. The text field belongs to the reader: it is written anew only
  * when the list changed elsewhere (undo, a chip, an experiment), and what it holds beyond the limits
- * stays there with a sentence that says so. Nothing is read from a field while an input method is
+ * stays there with a sentence that says so, whatever becomes of the list. So does what a chip's field
+ * holds beyond them; any other chip under edit gives way when the list puts another token there. Nothing is read from a field while an input method is
  * still composing; the Enter that ends a composition is the input method's own.
  */
 import { fill, tokenLabel } from '../draw/format.js';
 import { MAX_TOKEN } from '../lessons/state.js';
-import { joinTokens, matchTokens, tokenise } from '../text/tokenise.js';
+import { joinTokens, matchTokens, retokenise, sameTokens, tokenise } from '../text/tokenise.js';
 import { freshId, h, list, setAttribute, setText } from './dom.js';
 
 /**
@@ -39,15 +40,20 @@ export function tokenEditor(side, context, point) {
   let tokens = [];
   /** @type {string[] | null} */
   let sent = null;
-  /** @type {number | null} */
+  /** A text the list was cut from, or written as. */
+  let fitting = '';
+  /** Why the text, or the last change of a chip, was refused. */
+  const wrong = { text: '', chip: '' };
+  /** The chip under edit. @type {{ at: number, input: HTMLInputElement } | null} */
   let editing = null;
   let current = 0;
-  const dragged = false;
+  let dragged = false;
 
   const ids = { text: freshId(), error: freshId(), help: freshId() };
   const name = h('label', { htmlFor: ids.text });
   const text = h('textarea', {
     id: ids.text,
+    name: side,
     rows: 2,
     spellcheck: false,
     autocomplete: 'off',
@@ -91,10 +97,31 @@ export function tokenEditor(side, context, point) {
     });
   }
 
-  /** @param {string} sentence */
-  function complain(sentence) {
-    setText(error, sentence);
-    setAttribute(text, 'aria-invalid', sentence !== '');
+  function complain() {
+    setText(error, wrong.chip || wrong.text);
+    setAttribute(text, 'aria-invalid', wrong.text !== '');
+    if (editing) setAttribute(editing.input, 'aria-invalid', wrong.chip !== '');
+  }
+
+  /**
+   * @param {string[]} next
+   * @param {number[]} from
+   * @param {string} [together]
+   * @returns {string} why the tokens may not be so, or ''
+   */
+  function send(next, from, together) {
+    const sentence = problem(next);
+    const same = sameTokens(next, tokens) && from.every((place, at) => place === at);
+    if (!sentence && !same) dispatch({ type: 'tokens', side, tokens: next, from }, together);
+    return sentence;
+  }
+
+  function takeText() {
+    const next = retokenise(text.value, state.unit, { text: fitting, tokens });
+    wrong.text = problem(next);
+    sent = next;
+    send(next, matchTokens(tokens, next), `${side} text`);
+    complain();
   }
 
   /**
@@ -103,24 +130,10 @@ export function tokenEditor(side, context, point) {
    * @param {string} [together]
    * @returns {boolean} whether the tokens may be so
    */
-  function send(next, from, together) {
-    const sentence = problem(next);
-    complain(sentence);
-    if (sentence) return false;
-    if (
-      next.length === tokens.length &&
-      next.every((token, at) => token === tokens[at] && from[at] === at)
-    ) {
-      return true;
-    }
-    dispatch({ type: 'tokens', side, tokens: next, from }, together);
-    return true;
-  }
-
-  function takeText() {
-    const next = tokenise(text.value, state.unit);
-    sent = next;
-    send(next, matchTokens(tokens, next), `${side} text`);
+  function change(next, from, together) {
+    wrong.chip = send(next, from, together);
+    complain();
+    return wrong.chip === '';
   }
 
   /**
@@ -130,7 +143,7 @@ export function tokenEditor(side, context, point) {
    */
   function replace(at, token, together) {
     const from = [...tokens.keys()].filter((place) => token !== null || place !== at);
-    return send(
+    return change(
       from.map((place) => (place === at && token !== null ? token : tokens[place])),
       from,
       together,
@@ -143,7 +156,7 @@ export function tokenEditor(side, context, point) {
     const from = [...tokens.keys()].filter((place) => place !== at);
     from.splice(to, 0, at);
     current = to;
-    send(
+    change(
       from.map((place) => tokens[place]),
       from,
       together,
@@ -161,7 +174,9 @@ export function tokenEditor(side, context, point) {
 
   function append() {
     const at = tokens.length;
-    if (send([...tokens, words.fresh], [...tokens.keys(), -1], `${side} chip ${at}`)) edit(at);
+    if (editing) editing.input.focus();
+    else if (change([...tokens, words.fresh], [...tokens.keys(), -1], `${side} chip ${at}`))
+      edit(at);
   }
 
   /** @param {string} sentence @param {Record<string, string | number>} values */
@@ -181,6 +196,10 @@ export function tokenEditor(side, context, point) {
    * @param {number} at
    */
   function edit(at) {
+    if (editing) {
+      editing.input.focus();
+      return;
+    }
     const before = tokens[at];
     const input = h('input', {
       type: 'text',
@@ -210,23 +229,40 @@ export function tokenEditor(side, context, point) {
       input.size = Math.max(1, input.value.length);
       const typed = readToken(input.value);
       if (typed !== '') replace(at, typed, `${side} chip ${at}`);
+      else wrong.chip = '';
+      complain();
     }
     /** @param {boolean} refocus @param {boolean} [kept] */
     function finish(refocus, kept = false) {
-      if (editing !== at) return;
+      if (editing?.input !== input || (wrong.chip && !kept)) return;
       editing = null;
+      wrong.chip = '';
+      complain();
       const empty = !kept && readToken(input.value) === '';
-      if (!empty || tokens.length === 1) complain('');
       paint();
       if (empty && tokens.length > 1) remove(at);
       else if (refocus) focusChip(at);
     }
-    editing = at;
+    editing = { at, input };
     current = at;
     input.size = Math.max(1, before.length);
     chips.children[at].replaceChildren(input);
     input.select();
     input.focus();
+  }
+
+  /**
+   * Ends the edit of a chip that is about to hold another token than its field says.
+   * @param {string[]} next
+   */
+  function giveWay(next) {
+    if (!editing) return;
+    const { at, input } = editing;
+    if (next[at] === tokens[at] || next[at] === readToken(input.value)) return;
+    const focused = input.matches(':focus');
+    editing = null;
+    tokens = next;
+    if (focused) focusChip(Math.min(at, next.length - 1));
   }
 
   /** A chip may hold white space inside, and be white space where characters are tokens. */
@@ -309,11 +345,11 @@ export function tokenEditor(side, context, point) {
     const end = () => {
       stop.abort();
       for (const chip of chips.children) chip.classList.remove('dragged');
-      if (dragging)
-        button.addEventListener('click', (event) => event.stopImmediatePropagation(), {
-          capture: true,
-          once: true,
-        });
+      // The click that ends a drag comes right after it, if at all.
+      dragged = dragging;
+      setTimeout(() => {
+        dragged = false;
+      });
     };
     button.addEventListener('pointerup', end, listen);
     button.addEventListener('pointercancel', end, listen);
@@ -340,7 +376,7 @@ export function tokenEditor(side, context, point) {
   function paint() {
     current = Math.min(current, tokens.length - 1);
     list(chips, tokens, makeChip, (item, token, at) => {
-      if (at === editing) return;
+      if (at === editing?.at) return;
       let button = /** @type {HTMLElement} */ (item.firstElementChild);
       if (button.localName !== 'button') {
         const fresh = makeChip();
@@ -370,11 +406,16 @@ export function tokenEditor(side, context, point) {
       setAttribute(chips, 'aria-label', fill(words.list, { side: label }));
       hidden = side === 'source' && model.result ? lesson.hiddenTokens(model.result) : [];
       if (next !== tokens) {
-        const own = sent?.join('\n') === next.join('\n');
+        const own = sent !== null && sameTokens(sent, next);
+        giveWay(next);
         tokens = next;
-        if (!own || text.value === '') text.value = joinTokens(tokens, state.unit);
-        if (!own) complain('');
-        if (editing !== null && editing >= tokens.length) editing = null;
+        fitting = own ? text.value : joinTokens(tokens, state.unit);
+        if (!own && !(wrong.text && text.value.trim())) {
+          text.value = fitting;
+          wrong.text = '';
+        }
+        if (!editing) wrong.chip = '';
+        complain();
       }
       sent = null;
       paint();
@@ -383,10 +424,12 @@ export function tokenEditor(side, context, point) {
       const typed = element.hidden ? joinTokens(tokens, state.unit) : text.value;
       const next = tokenise(typed, unit);
       const sentence = problem(next);
-      complain(sentence);
-      if (sentence) return null;
-      sent = next;
-      return next;
+      if (!element.hidden) {
+        wrong.text = sentence;
+        sent = next;
+        complain();
+      }
+      return sentence ? null : next;
     },
   };
 }

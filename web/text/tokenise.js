@@ -9,6 +9,8 @@
  *   characters:  every grapheme is a token; a run of white space is one token, ' '
  *
  * `joinTokens` writes a text that reads naturally and gives the same tokens back in the usual cases.
+ * `retokenise` keeps the tokens of the other cases, such as a name with a space inside, while the
+ * text around them is typed.
  * Where `Intl.Segmenter` is missing, letters and digits form words and each ideograph is a word.
  */
 
@@ -58,7 +60,12 @@ function segments(text, granularity, fallback) {
  * @returns {string[]}
  */
 export function tokenise(text, unit) {
-  const clean = text.trim().replace(/\s+/gu, ' ');
+  return cut(text.trim(), unit);
+}
+
+/** @param {string} text @param {Unit} unit */
+function cut(text, unit) {
+  const clean = text.replace(/\s+/gu, ' ');
   if (unit === 'characters') return segments(clean, 'grapheme', GRAPHEME);
   return segments(clean, 'word', WORD_OR_SIGN).filter((word) => word.trim() !== '');
 }
@@ -79,6 +86,70 @@ export function joinTokens(tokens, unit) {
     text += together ? token : ` ${token}`;
   }
   return text;
+}
+
+/**
+ * The tokens of a text that was typed from another. Where that text alone did not give its tokens,
+ * those outside the stretch that changed stay as they are, and only the stretch is cut.
+ * @param {string} text
+ * @param {Unit} unit
+ * @param {{ text: string, tokens: readonly string[] }} before
+ */
+export function retokenise(text, unit, before) {
+  if (sameTokens(tokenise(before.text, unit), before.tokens)) return tokenise(text, unit);
+  const shorter = Math.min(before.text.length, text.length);
+  let head = 0;
+  while (head < shorter && before.text[head] === text[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && before.text.at(-1 - tail) === text.at(-1 - tail)) tail += 1;
+  const shift = text.length - before.text.length;
+  const apart = (/** @type {number} */ at) => standApart(text.slice(0, at), text.slice(at), unit);
+  const places = placesOf(before);
+  let first = 0;
+  while (first < places.length && places[first].end <= head) first += 1;
+  if (first > 0 && !apart(places[first - 1].end)) first -= 1;
+  let last = places.length;
+  while (last > first && places[last - 1].start >= before.text.length - tail) last -= 1;
+  if (last < places.length && !apart(places[last].start + shift)) last += 1;
+  const from = first > 0 ? places[first - 1].end : 0;
+  const to = last < places.length ? places[last].start + shift : text.length;
+  let stretch = text.slice(from, to);
+  if (from === 0) stretch = stretch.trimStart();
+  if (to === text.length) stretch = stretch.trimEnd();
+  return [...before.tokens.slice(0, first), ...cut(stretch, unit), ...before.tokens.slice(last)];
+}
+
+/**
+ * Whether a token ends where one text goes on into another.
+ * @param {string} left
+ * @param {string} right
+ * @param {Unit} unit
+ */
+function standApart(left, right, unit) {
+  const pair = `${[...left].pop() ?? ' '}${[...right.slice(0, 2)][0] ?? ' '}`;
+  return /\s/.test(pair) || tokenise(pair, unit).length > 1;
+}
+
+/**
+ * Where each token stands in its text. A text field writes every line end as one sign, and a token of
+ * white space stands for any run of it.
+ * @param {{ text: string, tokens: readonly string[] }} cut
+ */
+function placesOf({ text, tokens }) {
+  let end = 0;
+  return tokens.map((token) => {
+    const written = token.replace(/\r\n?/g, '\n');
+    const found =
+      token.trim() === '' ? text.slice(end).search(/\s/) + end : text.indexOf(written, end);
+    const start = Math.max(found, end);
+    end = start + written.length;
+    return { start, end };
+  });
+}
+
+/** @param {readonly string[]} a @param {readonly string[]} b */
+export function sameTokens(a, b) {
+  return a.length === b.length && a.every((token, at) => token === b[at]);
 }
 
 /**

@@ -1,0 +1,206 @@
+/** Nothing a reader made or typed is lost: not by a move, not by another address, not by a refusal. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { deflateSync } from 'node:zlib';
+import { eachBrowser } from './harness.js';
+import { figureOn, openFigure } from './page-figure.js';
+
+/** @param {unknown} content */
+const linkTo = (content) => `#v1.${deflateSync(JSON.stringify(content)).toString('base64url')}`;
+const script = '<script src="/dist/attention-playground.js"></script>';
+const address = (/** @type {string} */ hash) => `/dist/index.html${hash}`;
+const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const chipsAre = (/** @type {ShadowRoot} */ root, /** @type {string} */ expected) =>
+  [...root.querySelectorAll('.source .chip')].map((chip) => chip.textContent).join() === expected;
+
+eachBrowser((browser) => {
+  const textOf = (/** @type {Awaited<ReturnType<typeof figureOn>>} */ figure) =>
+    figure.inside(
+      (root) => /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea')).value,
+    );
+
+  test('a figure that is moved keeps its state and its history', async () => {
+    const page = await browser.open(
+      `${script}<attention-playground></attention-playground><section></section>`,
+    );
+    const figure = await figureOn(page);
+    await figure.after(async () =>
+      figure.type(await figure.find('.source textarea'), 'alpha beta gamma'),
+    );
+    await figure.after(() => figure.press('Causal'));
+    const move = () =>
+      page.evaluate(() => {
+        const element = /** @type {Element} */ (document.querySelector('attention-playground'));
+        document.querySelector('section')?.append(element);
+      });
+    await figure.after(move);
+    assert.deepEqual((await figure.map()).rowLabels, ['alpha', 'beta', 'gamma']);
+    assert.equal((await figure.map()).mask?.[1], 2);
+    await figure.after(() => figure.press('Undo'));
+    assert.equal((await figure.map()).mask?.[1], 0);
+    await page.evaluate(() => {
+      const element = /** @type {Element} */ (document.querySelector('attention-playground'));
+      element.remove();
+      element.setAttribute('state', '#v1.eJyrVspITUwpVrIyrAUAFssDrQ');
+      document.body.append(element);
+    });
+    await figure.until((root) => root.querySelectorAll('.heads li').length === 2);
+  });
+
+  test('heads behind a narrower width come back from the address', async () => {
+    const figure = await openFigure(browser, address(linkTo({ heads: 8, hiddens: 36 })));
+    assert.deepEqual(await figure.notices(), []);
+    assert.equal(await figure.inside((root) => root.querySelectorAll('.heads li').length), 7);
+  });
+
+  describe('an address that cannot be read stays until the reader goes on', () => {
+    for (const hash of ['#section', '#v9.abc', '#v1.%%%', linkTo([1])]) {
+      test(hash, async () => {
+        const figure = await openFigure(browser, address(hash));
+        const now = () => figure.page.evaluate(() => location.hash);
+        await pause(500);
+        assert.equal(await now(), hash);
+        assert.equal((await figure.notices()).length, 1);
+        await figure.after(() => figure.press('Causal'));
+        await figure.page.waitForFunction((hash) => location.hash !== hash, {}, hash);
+        const link = await now();
+        await figure.page.evaluate((hash) => location.assign(hash), hash);
+        await figure.until((root) => root.querySelector('.notice'));
+        await pause(500);
+        assert.equal(await now(), hash);
+        await figure.after(() => figure.page.evaluate((link) => location.assign(link), link));
+        assert.deepEqual(await figure.notices(), [], 'a good link takes the notice away');
+      });
+    }
+  });
+
+  test('the last address wins over whatever is under way', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    const texts = Array.from({ length: 12 }, (_, at) => [`x${at}`, 'y', 'z']);
+    for (const [at, source] of texts.entries()) {
+      await figure.press('Causal');
+      await pause(150 + 6 * at);
+      const hash = linkTo({ source });
+      await page.evaluate((hash) => location.assign(hash), hash);
+      await figure.until(chipsAre, source.join());
+      await pause(300);
+      assert.equal(await page.evaluate(() => location.hash), hash);
+      await figure.until(chipsAre, source.join());
+    }
+    await page.evaluate(
+      (links) => {
+        for (const link of links) location.hash = link;
+      },
+      texts.concat(texts).map((source) => linkTo({ source })),
+    );
+    await figure.until(chipsAre, 'x11,y,z');
+    await pause(300);
+    assert.equal(await page.evaluate(() => location.hash), linkTo({ source: ['x11', 'y', 'z'] }));
+  });
+
+  test('a refused text stays while chips go and the language changes', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    const many = Array.from({ length: 65 }, (_, at) => `w${at}`).join(' ');
+    await figure.type(await figure.find('.source textarea'), many);
+    // Its last fitting text has 64 tokens.
+    await figure.until((root) => root.querySelectorAll('.source .chip').length === 64);
+    assert.match((await figure.errors()).join(), /65 tokens/);
+    await figure.after(async () => (await figure.find('.source .chip')).press('Delete'));
+    assert.equal((await figure.map()).rows, 63);
+    assert.equal(await textOf(figure), many);
+    assert.match((await figure.errors()).join(), /65 tokens/);
+    await figure.inside((root) => {
+      for (const fold of root.querySelectorAll('details')) fold.open = true;
+    });
+    await figure.type(await figure.byName('Width'), '3000');
+    assert.match((await figure.errors()).join(), /65 tokens.*3000/s);
+    await page.evaluate(() => document.documentElement.setAttribute('lang', 'zh-CN'));
+    await figure.until((root) => root.textContent?.includes('掩码'));
+    assert.equal(await textOf(figure), many);
+    assert.match((await figure.errors()).join(), /65 个词元.*3000/s);
+    await figure.after(async () => figure.type(await figure.find('.source textarea'), 'a b'));
+    assert.deepEqual((await figure.map()).rowLabels, ['a', 'b']);
+    assert.match((await figure.errors()).join(), /^[^词]*3000[^词]*$/);
+  });
+
+  test('a refused token stays under edit until it fits or Escape', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    const field = () =>
+      figure.inside((root) => /** @type {any} */ (root.querySelector('input.chip'))?.value ?? null);
+    await figure.click('.source .chip');
+    await page.keyboard.type('x'.repeat(50));
+    await page.keyboard.press('Enter');
+    assert.equal(await field(), 'x'.repeat(50));
+    await figure.click('.source li:nth-child(3) .chip');
+    assert.equal(await field(), 'x'.repeat(50));
+    assert.match((await figure.errors()).join(), /50 letters/);
+    await page.keyboard.press('Escape');
+    assert.equal(await field(), null);
+    assert.deepEqual(await figure.errors(), []);
+    assert.equal((await figure.chips())[0], 'the');
+  });
+
+  test('an undo ends the edit of a chip where all can see it', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    await figure.click('.source .chip');
+    await figure.after(() => page.keyboard.type('hello'));
+    await figure.after(() =>
+      page.evaluate(() =>
+        /** @type {any} */ (document.querySelector('attention-playground')).undo(),
+      ),
+    );
+    assert.equal(await figure.inside((root) => root.querySelector('input.chip')), null);
+    assert.equal((await figure.chips())[0], 'the');
+    assert.equal((await figure.map()).rowLabels[0], 'the');
+    assert.equal(await figure.inside((root) => root.activeElement?.textContent), 'the');
+    await figure.after(() =>
+      page.evaluate(() =>
+        /** @type {any} */ (document.querySelector('attention-playground')).redo(),
+      ),
+    );
+    assert.equal((await figure.chips())[0], 'hello');
+  });
+
+  test('tokens with white space outlive typing beside them', async () => {
+    const figure = await openFigure(browser, address(linkTo({ source: ['New York', '\n', 'is'] })));
+    const field = await figure.find('.source textarea');
+    await figure.after(async () => {
+      await field.evaluate((element) => {
+        const text = /** @type {HTMLTextAreaElement} */ (element);
+        text.setSelectionRange(text.value.length, text.value.length);
+      });
+      await field.type(' big');
+    });
+    await figure.until((root) => root.querySelectorAll('.source .chip').length === 4);
+    assert.deepEqual((await figure.map()).rowLabels, ['New York', '\n', 'is', 'big']);
+  });
+
+  test('a figure put back while it computes says so again', async () => {
+    const page = await browser.open(
+      `<script>/* a slow worker */
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (...args) {
+          setTimeout(() => post.apply(this, args), 900);
+        };</script>${script}<attention-playground></attention-playground>`,
+      { policy: null },
+    );
+    const busy = () =>
+      page.waitForFunction(
+        () =>
+          document.querySelector('attention-playground')?.shadowRoot?.querySelector('.busy')
+            ?.textContent,
+      );
+    await busy();
+    await page.evaluate(() => {
+      const element = /** @type {Element} */ (document.querySelector('attention-playground'));
+      element.remove();
+      document.body.append(element);
+    });
+    await busy();
+    await figureOn(page);
+  });
+});
