@@ -1,7 +1,8 @@
 /** The figure as a guest: whatever a page is like around it, it has room, its own text, and its place. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { eachBrowser } from './harness.js';
+import { eachBrowser, root } from './harness.js';
 import { figureOn } from './page-figure.js';
 
 const script = '<script src="/dist/attention-playground.js"></script>';
@@ -131,5 +132,146 @@ eachBrowser((browser) => {
       return { text: caption.textContent, seen: caption.checkVisibility() && bottom <= top };
     });
     assert.deepEqual(caption, { text: 'Weights', seen: true });
+  });
+
+  test('names that nobody knows are warned of; controls without a known name show all', async () => {
+    const page = await browser.open(script, { policy: null });
+    /** @type {string[]} */
+    const warned = [];
+    page.on('console', (message) => {
+      if (message.type() === 'warn') warned.push(message.text());
+    });
+    await page.evaluate(() => {
+      const figure = document.createElement('attention-playground');
+      const wishes = { controls: 'token mask', theme: 'black', lang: 'fr' };
+      for (const [name, value] of Object.entries(wishes)) figure.setAttribute(name, value);
+      document.body.append(figure);
+    });
+    const figure = await figureOn(page);
+    const all = await figure.inside((root) =>
+      /** @type {any} */ (root.querySelector('.inspector'))?.checkVisibility(),
+    );
+    assert.ok(all);
+    const [controls, ...others] = warned.sort();
+    assert.match(
+      controls,
+      /^attention-playground: controls knows no "token", "mask"; it knows experiments, tokens, variant, masks, .*export\.$/,
+    );
+    assert.deepEqual(others, [
+      'attention-playground: lang knows no "fr"; it knows en, zh-CN.',
+      'attention-playground: theme knows no "black"; it knows light, dark.',
+    ]);
+  });
+
+  test('Undo and Redo keep the focus when they have nothing left to do', async () => {
+    const page = await browser.open(`${script}${figureMarkup}`, { policy: null });
+    const figure = await figureOn(page);
+    await figure.after(() => figure.press('Causal'));
+    for (const words of ['Undo', 'Redo']) {
+      const button = await figure.byName(words);
+      await button.focus();
+      await figure.after(() => page.keyboard.press('Enter'));
+      const now = await figure.inside((root) => ({
+        words: root.activeElement?.textContent,
+        off: root.activeElement?.getAttribute('aria-disabled'),
+      }));
+      assert.deepEqual(now, { words, off: 'true' });
+      await page.keyboard.press('Enter');
+    }
+    assert.equal((await figure.map()).mask?.[1], 2);
+  });
+
+  test('another language keeps focus, selection and open folds', async () => {
+    const page = await browser.open(`${script}${figureMarkup}`, { policy: null });
+    const figure = await figureOn(page);
+    await figure.press('Scoring');
+    await figure.inside((root) => {
+      const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
+      area.focus();
+      area.setSelectionRange(2, 5);
+      document.querySelector('attention-playground')?.setAttribute('lang', 'zh-CN');
+    });
+    await figure.until((root) => root.textContent?.includes('掩码'));
+    const kept = await figure.inside((root) => {
+      const { tagName, selectionStart, selectionEnd } = /** @type {HTMLTextAreaElement} */ (
+        root.activeElement
+      );
+      const folds = [...root.querySelectorAll('.groups details')].map(
+        (fold) => /** @type {HTMLDetailsElement} */ (fold).open,
+      );
+      return { tagName, selectionStart, selectionEnd, folds };
+    });
+    assert.deepEqual(kept, {
+      tagName: 'TEXTAREA',
+      selectionStart: 2,
+      selectionEnd: 5,
+      folds: [true, true, true, true, false],
+    });
+  });
+
+  for (const name of ['ResizeObserver', 'OffscreenCanvas', 'DecompressionStream']) {
+    test(`a browser without ${name} says so`, async () => {
+      const page = await browser.open(
+        `<script>delete window.${name}</script>${script}${figureMarkup}${heatmapMarkup}`,
+        { policy: null },
+      );
+      await page.waitForFunction(() => customElements.get('attention-playground'));
+      assert.deepEqual(
+        await page.evaluate(() =>
+          ['attention-playground', 'attention-heatmap'].map(
+            (tag) => document.querySelector(tag)?.textContent,
+          ),
+        ),
+        Array(2).fill(`This figure needs a newer browser; this one lacks ${name}.`),
+      );
+    });
+  }
+
+  test('a browser without CompressionStream has no links and says so', async () => {
+    const page = await browser.open(
+      `<script>delete window.CompressionStream</script>${script}<attention-playground follow-hash lang="en"></attention-playground>`,
+      { policy: null },
+    );
+    const figure = await figureOn(page);
+    await figure.after(() => figure.press('Causal'));
+    assert.equal((await figure.map()).mask?.[1], 2);
+    await figure.until((root) => root.querySelector('.notice'));
+    assert.deepEqual(await figure.notices(), [
+      'This browser lacks CompressionStream, so the figure has no link; all else works.',
+    ]);
+  });
+
+  test('embed.html alone names the files that are missing', async () => {
+    const html = await readFile(`${root}web/embed.html`, 'utf8');
+    const page = await browser.open(html.replaceAll('attention-playground.js" defer', 'gone.js"'), {
+      policy: null,
+    });
+    await page.waitForFunction(() =>
+      /needs JavaScript and the files attention-playground\.js and page\.css/.test(
+        document.body.textContent,
+      ),
+    );
+    page.expectErrors(/404|gone|page\.css/);
+  });
+
+  test('a frame tells its height when the figure is drawn, not before', async () => {
+    const page = await browser.open('<iframe width="700" height="700" title="figure"></iframe>', {
+      policy: null,
+    });
+    const heights = await page.evaluate(async () => {
+      /** @type {number[]} */
+      const heights = [];
+      addEventListener('message', ({ data }) => heights.push(data.height));
+      const frame = /** @type {HTMLIFrameElement} */ (document.querySelector('iframe'));
+      frame.src = '/dist/embed.html?controls=tokens&lang=en';
+      const deadline = Date.now() + 15_000;
+      while (heights.length === 0 && Date.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      return heights;
+    });
+    assert.ok(heights.length > 0);
+    const last = heights[heights.length - 1];
+    for (const height of heights) assert.ok(Math.abs(height - last) < 24, heights.join());
   });
 });

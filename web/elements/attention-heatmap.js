@@ -556,6 +556,7 @@ export class AttentionHeatmap extends HTMLElement {
    * @param {number | null} value
    */
   #take(cell, value) {
+    if (this.#stale) this.#compose();
     const figure = this.#figure;
     if (!figure) return;
     const { row, column } = cell;

@@ -29,12 +29,14 @@ import { toPyTorch } from '../lessons/pytorch.js';
 import { encodeState, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
-import { figure } from './figure.js';
+import { figure, panelsOf } from './figure.js';
+import { keep } from './keep.js';
 import { Painter } from './painter.js';
 import { playgroundStyle } from './playground-style.js';
 import { refusedTexts, retype } from './refused.js';
 import { adopt } from './style.js';
 import { schemeOf, watchSurroundings } from './theme.js';
+import { checkLanguage, checkTheme, wantedPanels } from './wishes.js';
 
 /**
  * @typedef {import('../lessons/index.js').Lesson} Lesson
@@ -42,6 +44,9 @@ import { schemeOf, watchSurroundings } from './theme.js';
  * @typedef {import('../lessons/multi-head.js').Intent} Intent
  * @typedef {import('../lessons/multi-head-view.js').Result} Result
  */
+
+/** Some browsers unpack but do not pack. */
+const canLink = () => 'CompressionStream' in globalThis;
 
 const LINK_DELAY = 200;
 const BUSY_DELAY = 300;
@@ -81,7 +86,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const stops = [
-      watchLanguage(this, () => this.#rebuild()),
+      watchLanguage(this, () => this.#translate()),
       watchSurroundings(this, () => this.#repaint()),
     ];
     signal.addEventListener('abort', () => {
@@ -94,6 +99,8 @@ export class AttentionPlayground extends HTMLElement {
     if (this.#follows) {
       addEventListener('hashchange', () => this.#started && this.#readHash(), { signal });
     }
+    checkTheme(this);
+    checkLanguage(this);
     if (this.#started) this.#resume();
     else this.#start();
   }
@@ -127,6 +134,7 @@ export class AttentionPlayground extends HTMLElement {
     } else if (name === 'controls') {
       this.#rebuild();
     } else {
+      checkTheme(this);
       this.#repaint();
     }
   }
@@ -134,7 +142,8 @@ export class AttentionPlayground extends HTMLElement {
   /**
    * @returns {Promise<string>} what names the present state behind a page's address
    */
-  link() {
+  async link() {
+    if (!canLink()) throw new Error(this.#strings.notices.noLink);
     return encodeState(this.#lesson.table, line.present(this.#history));
   }
 
@@ -238,6 +247,14 @@ export class AttentionPlayground extends HTMLElement {
     this.#step(this.#home, '');
   }
 
+  #translate() {
+    const putBack = keep(this.#root);
+    checkLanguage(this);
+    this.#rebuild();
+    this.#fit(this.#figure?.element.clientWidth ?? 0);
+    putBack();
+  }
+
   /** Makes the parts anew, in the language and with the panels that are wanted now. */
   #rebuild() {
     this.#figure?.arcs.disconnect();
@@ -264,7 +281,7 @@ export class AttentionPlayground extends HTMLElement {
             message: error instanceof Error ? error.message : String(error),
           }),
       },
-      controls === null ? null : controls.split(/[\s,]+/),
+      wantedPanels(this, panelsOf(this.#lesson)),
     );
     this.#adopt();
     const refused = refusedTexts(this.#root);
@@ -386,6 +403,10 @@ export class AttentionPlayground extends HTMLElement {
   async #writeHash() {
     const state = line.present(this.#history);
     if (!this.#follows || state === this.#named) return;
+    if (!canLink()) {
+      this.#notify('noLink');
+      return;
+    }
     this.#turn += 1;
     const turn = this.#turn;
     try {

@@ -32,6 +32,7 @@ export function experiments({ lesson, strings, language, dispatch }) {
       (hash) => {
         link.href = hash;
       },
+      () => {}, // no link to open elsewhere; the click works
     );
     return { name: experiment.name, link };
   });

@@ -9,7 +9,7 @@
  * A page that embeds the figure names the panels it wants; the others stay one click away.
  */
 import { controlGroup } from './control-group.js';
-import { h } from './dom.js';
+import { h, setAttribute } from './dom.js';
 import { experiments } from './experiments.js';
 import { exportMenu } from './export-menu.js';
 import { fold } from './fold.js';
@@ -32,6 +32,14 @@ import { tokensPanel } from './tokens-panel.js';
  * @property {() => void} redo
  * @property {() => void} reset
  */
+
+/**
+ * The names of the panels.
+ * @param {import('../lessons/index.js').Lesson} lesson
+ */
+export const panelsOf = ({ groups }) => [
+  ...new Set(['experiments', 'tokens', ...groups, 'inspector', 'shapes', 'export']),
+];
 
 /** From this width on, in CSS pixels, groups stand open beside the stage. */
 const ROOMY = 700;
@@ -163,8 +171,9 @@ export function figure(context, painter, actions, exports, wanted) {
     updateInputs(next, can) {
       model = next;
       element.classList.toggle('cross', next.state.cross);
-      undo.disabled = !can.undo;
-      redo.disabled = !can.redo;
+      // A disabled button would lose the focus.
+      setAttribute(undo, 'aria-disabled', !can.undo);
+      setAttribute(redo, 'aria-disabled', !can.redo);
       for (const part of inputs) part.update(next);
     },
     /** @param {Model} next */

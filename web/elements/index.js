@@ -2,24 +2,30 @@
  * Registers the elements. Importing this, or loading the classic script, is all a page does; a second
  * copy of the script finds the names taken and leaves the first copy in place.
  */
-import { AttentionHeatmap, defineHeatmap } from './attention-heatmap.js';
+import { AttentionHeatmap } from './attention-heatmap.js';
 import { AttentionPlayground } from './attention-playground.js';
 import { AttentionFrame, AttentionSettings } from './page.js';
+import { missing, standIn } from './support.js';
 
 export { AttentionHeatmap, AttentionPlayground };
 
 /** @type {Record<string, CustomElementConstructor>} */
-const elements = {
+const figures = {
+  'attention-heatmap': AttentionHeatmap,
   'attention-playground': AttentionPlayground,
   'attention-frame': AttentionFrame,
-  'attention-settings': AttentionSettings,
 };
 
 export function define() {
-  defineHeatmap();
-  for (const [name, element] of Object.entries(elements)) {
+  const complete = missing().length === 0;
+  /** @param {string} name @param {CustomElementConstructor} element */
+  const once = (name, element) => {
     if (!customElements.get(name)) customElements.define(name, element);
+  };
+  for (const [name, element] of Object.entries(figures)) {
+    once(name, complete ? element : standIn());
   }
+  once('attention-settings', AttentionSettings);
 }
 
 define();

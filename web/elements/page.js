@@ -92,8 +92,10 @@ export class AttentionFrame extends HTMLElement {
     if (lang) document.documentElement.lang = lang;
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
     figure.setAttribute('follow-hash', '');
+    // What is not drawn yet has another height.
+    const watch = () => this.#size.observe(figure);
+    figure.addEventListener('attentionchange', watch, { once: true });
     this.replaceChildren(figure);
-    this.#size.observe(figure);
   }
 
   disconnectedCallback() {
