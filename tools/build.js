@@ -148,6 +148,8 @@ async function writeTypes() {
       console.warn(`  types    ${count} errors; make check shows them`);
     },
   );
+  const byHand = 'web/elements/tag-names.d.ts';
+  await copyFile(at(byHand), at(`dist/types/${byHand}`));
 }
 
 async function reportSizes() {

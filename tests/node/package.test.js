@@ -78,6 +78,7 @@ describe('package', () => {
       'dist/embed.html',
       'dist/types/wasm/attention.d.ts',
       'dist/types/web/elements/index.d.ts',
+      'dist/types/web/elements/tag-names.d.ts',
     ];
     assert.deepEqual(
       wanted.filter((path) => !packed.includes(path)),
@@ -144,6 +145,37 @@ describe('package', () => {
       logLevel: 'silent',
     });
     assert.match(outputFiles[0].text, /customElements\.define\(/);
+  });
+
+  test('names its elements and their events to strict TypeScript', async () => {
+    await writeFile(
+      join(folder, 'page.ts'),
+      `import type { CellEditDetail } from 'attention-playground/element';
+import 'attention-playground/element';
+const heatmap = document.querySelector('attention-heatmap')!;
+heatmap.matrix = [[0.7, 0.3]];
+heatmap.addEventListener('celledit', ({ detail }) => {
+  const edit: CellEditDetail = detail;
+  console.log(edit.row, edit.previous.toFixed(2), edit.value?.toFixed(2));
+});
+document.addEventListener('cellhover', ({ detail }) => console.log(detail?.column));
+const figure = document.createElement('attention-playground');
+figure.undo();
+figure.addEventListener('attentionchange', ({ detail }) => console.log(detail.state));
+export const link: Promise<string> = figure.link();
+// @ts-expect-error a matrix is no number
+heatmap.matrix = 1;
+`,
+    );
+    const options = ['--strict', '--noEmit', '--types', '', '--lib', 'es2022,dom,dom.iterable'];
+    const modules = ['--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(
+      process.execPath,
+      [tsc, ...options, ...modules, '--skipLibCheck', 'false', 'page.ts'],
+      { cwd: folder },
+    ).catch((error) => error);
+    assert.equal(stdout, '');
   });
 
   test('satisfies publint', async () => {
