@@ -97,8 +97,9 @@ C_FLAGS := -std=c11 -Isrc $(DETERMINISM) -Wall -Wextra
 EMCC_PATH := $(shell command -v emcc)
 EMCC := $(if $(findstring /usr/share/emscripten/,$(realpath $(EMCC_PATH))),env \
   NODE_PATH=/usr/share/nodejs) $(EMCC_PATH)
-# V8 runs unrolled loops slower.
-WASM_C_FLAGS := -O3 -fno-unroll-loops
+# V8 runs unrolled loops slower. What is not math/ or ops/ runs once a call: there small is faster, for
+# V8 compiles a function when it is first called.
+WASM_C_FLAGS = -O3 -fno-unroll-loops $(if $(filter src/math/% src/ops/%,$<),,-Os)
 # TOTAL_STACK is the name that every emcc knows. The stack lies below the data: its overflow traps.
 WASM_LINK_FLAGS := -O3 --no-entry -sSTANDALONE_WASM -sTOTAL_STACK=64KB -Wl,--stack-first \
   -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=512MB
@@ -112,9 +113,9 @@ CC_clang := clang -O2
 CC_asan := clang -O1 -g $(SANITIZE)
 CC_double := gcc -O2 -DATTN_DOUBLE
 CC_fuzz := clang -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
-CC_simd := $(EMCC) $(WASM_C_FLAGS) -msimd128
-# The fallback: -O2 makes it smaller than -O3 does.
-CC_scalar := $(EMCC) -O2 -fno-unroll-loops
+CC_simd = $(EMCC) $(WASM_C_FLAGS) -msimd128
+# The fallback: small rather than fast.
+CC_scalar = $(EMCC) $(WASM_C_FLAGS) -Os
 
 # An object depends on the Makefile for its flags, an archive on the list of sources, so that a
 # removed file leaves it.
