@@ -125,12 +125,12 @@ eachBrowser((browser) => {
     await page.evaluate(() => document.querySelector('div')?.removeAttribute('hidden'));
     await figure.until((root) => {
       const map = root.querySelector('attention-heatmap')?.shadowRoot?.querySelector('canvas');
-      const mini = /** @type {HTMLCanvasElement} */ (root.querySelector('.mini canvas'));
-      return map && map.width > 300 && mini.width > 100;
+      const mini = root.querySelector('.mini canvas')?.getBoundingClientRect();
+      return map && map.width > 300 && mini && mini.width > 50;
     });
     const { width, css } = await figure.inside((root) => {
-      const mini = /** @type {HTMLCanvasElement} */ (root.querySelector('.mini canvas'));
-      return { width: mini.width, css: mini.getBoundingClientRect().width };
+      const map = root.querySelector('attention-heatmap')?.shadowRoot?.querySelector('canvas');
+      return { width: map?.width, css: Number(map?.getBoundingClientRect().width) };
     });
     assert.equal(width, Math.round(css * 2));
   });
