@@ -243,6 +243,8 @@ eachBrowser((browser) => {
       await figure.after(() => figure.press('−∞'));
       ({ data } = await figure.map());
       assert.ok(data.slice(0, 4).every(Number.isNaN));
+      const { mask } = await figure.map();
+      assert.deepEqual(mask?.slice(0, 4), [0, 0, 0, 0], 'NaN is shown, not hatched');
       await figure.after(() => figure.press('left out'));
       ({ data } = await figure.map());
       assert.deepEqual(data.slice(0, 4), [0, 0, 0, 0]);

@@ -96,9 +96,24 @@ export class Painter {
     return {
       matrix,
       scale: this.scale(result, tensor),
-      masked: this.lesson.isMasked(tensor) ? this.mask(result, head) : null,
+      masked: this.#masked(result, matrix, head),
       edited: this.lesson.editedCells(result.state, matrix),
     };
+  }
+
+  /**
+   * The mask as a map shows it. A masked weight that came out as NaN, as a fill of −∞ makes them, is
+   * shown as NaN: the reader must see it.
+   * @param {Result} result
+   * @param {import('../lessons/multi-head-view.js').Matrix} matrix
+   * @param {number} head
+   */
+  #masked(result, { tensor, data }, head) {
+    if (!this.lesson.isMasked(tensor)) return null;
+    const mask = this.mask(result, head);
+    const weights = this.lesson.tensors[tensor].kind === 'weights';
+    if (!weights || !data.some(Number.isNaN)) return mask;
+    return mask.map((reason, cell) => (Number.isNaN(data[cell]) ? 0 : reason));
   }
 
   /**
