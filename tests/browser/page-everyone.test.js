@@ -104,6 +104,18 @@ eachBrowser((browser) => {
     });
   }
 
+  test('a language set before the first layout leaves the groups open', async () => {
+    const figure = await openFigure(browser, '/dist/index.html', { lang: 'zh-CN' });
+    assert.deepEqual(
+      await figure.inside((root) =>
+        [...root.querySelectorAll('.groups details')].map(
+          (fold) => /** @type {HTMLDetailsElement} */ (fold).open,
+        ),
+      ),
+      [true, true, true, false, false],
+    );
+  });
+
   test('on a phone groups are folded behind a line that says how they stand', async () => {
     const figure = await openFigure(browser, '/dist/index.html', { width: 360, height: 700 });
     const lines = await figure.inside((root) =>

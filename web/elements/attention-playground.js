@@ -7,7 +7,8 @@
  *   lesson       which lesson, default "multi-head"
  *   state        a state to start from, as in a link: "#v1.…"
  *   controls     the panels to show, by name: tokens variant masks heads scoring vectors experiments
- *                inspector shapes export; all without the attribute, the others one click away with it
+ *                inspector shapes torch export; all without the attribute, the others one click away
+ *                with it
  *   lang         "en" or "zh-CN"; else the nearest ancestor's, else the browser's
  *   theme        "light" or "dark"; else the nearest ancestor's data-theme, else the system's
  *   follow-hash  the figure and the page's address name each other; for one figure of a page
@@ -25,7 +26,6 @@ import { fill } from '../draw/format.js';
 import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
 import * as line from '../lessons/history.js';
 import { lessons } from '../lessons/index.js';
-import { toPyTorch } from '../lessons/pytorch.js';
 import { encodeState, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
@@ -248,10 +248,12 @@ export class AttentionPlayground extends HTMLElement {
   }
 
   #translate() {
+    const fit = () => this.#fit(this.#figure?.element.clientWidth ?? 0);
+    fit();
     const putBack = keep(this.#root);
     checkLanguage(this);
     this.#rebuild();
-    this.#fit(this.#figure?.element.clientWidth ?? 0);
+    fit();
     putBack();
   }
 
@@ -275,7 +277,8 @@ export class AttentionPlayground extends HTMLElement {
         link: async () => pageLink(await this.link()),
         embed: async () => embedCode(await this.link(), controls, language),
         frame: async () => frameCode(await this.link(), controls, language),
-        torch: async () => toPyTorch(line.present(this.#history), await this.#everything()),
+        torch: async () =>
+          this.#lesson.toPyTorch(line.present(this.#history), await this.#everything()),
         failed: (error) =>
           this.#notify('failed', {
             message: error instanceof Error ? error.message : String(error),

@@ -20,6 +20,7 @@ import { pipeline } from './pipeline.js';
 import { shapeTable } from './shape-table.js';
 import { stage } from './stage.js';
 import { tokensPanel } from './tokens-panel.js';
+import { torchCode } from './torch-code.js';
 
 /**
  * @typedef {import('./controls.js').Context} Context
@@ -38,7 +39,7 @@ import { tokensPanel } from './tokens-panel.js';
  * @param {import('../lessons/index.js').Lesson} lesson
  */
 export const panelsOf = ({ groups }) => [
-  ...new Set(['experiments', 'tokens', ...groups, 'inspector', 'shapes', 'export']),
+  ...new Set(['experiments', 'tokens', ...groups, 'inspector', 'shapes', 'torch', 'export']),
 ];
 
 /** From this width on, in CSS pixels, groups stand open beside the stage. */
@@ -90,6 +91,7 @@ export function figure(context, painter, actions, exports, wanted) {
   const tries = experiments(context);
   const said = notices(strings);
   const menu = exportMenu(strings, exports);
+  const torch = torchCode(context, menu.copyTorch);
 
   /** @param {string} name @param {() => void} act */
   const button = (name, act) => h('button', { type: 'button', class: 'link', onclick: act }, name);
@@ -133,9 +135,11 @@ export function figure(context, painter, actions, exports, wanted) {
   const side = h(
     'div',
     { class: 'side' },
-    ...[place('inspector', cellReader.element), place('shapes', shapes.element)].filter(
-      (element) => element !== null,
-    ),
+    ...[
+      place('inspector', cellReader.element),
+      place('shapes', shapes.element),
+      place('torch', torch.element),
+    ].filter((element) => element !== null),
   );
   const columns = [input, groupList, center, side].filter((column) => column.childElementCount > 0);
   const layout = h('div', { class: 'layout' }, ...columns);
@@ -156,7 +160,7 @@ export function figure(context, painter, actions, exports, wanted) {
   element.classList.toggle('inspected', shown('inspector'));
   let roomy = /** @type {boolean | null} */ (null);
   const inputs = [tokens, ...groups, tries];
-  const outputs = [steps, large, multiples, shapes];
+  const outputs = [steps, large, multiples, shapes, torch];
 
   return {
     element,
