@@ -217,7 +217,8 @@ export function inspector(context) {
       const number = matrix.data[cell.row * matrix.columns + cell.column];
       showPlace(model, matrix, cell.row, cell.column);
       setText(value, full(number));
-      setText(tensor, state.show.replace(/^.*\./, ''));
+      const link = chain.find(([, name]) => name === state.show);
+      setText(tensor, link ? words[link[0]] : state.show);
       const inChain = lesson.isAttentionMap(state.show) && matrix.head !== null;
       for (const part of [termsPart, chainPart, rowPart]) part.hidden = !inChain;
       singlePart.hidden = inChain;
