@@ -22,6 +22,12 @@ function word(value) {
 }
 
 /**
+ * The entropy of n equal weights, in nats: shown beside entropies of the core, never computed with.
+ * @param {number} n
+ */
+export const evenEntropy = (n) => Math.log(n);
+
+/**
  * Three significant figures without trailing zeros: 0.42, −12.3, 1.23e−5, 4.56e+6.
  * @param {number} value
  * @returns {string}

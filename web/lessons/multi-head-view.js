@@ -5,7 +5,7 @@
  * read from it and nothing is computed again, except sums and products that are only shown: the
  * terms q_i·k_j of a score, the sum of a row, the mean of entropies.
  */
-import { short } from '../draw/format.js';
+import { evenEntropy, short } from '../draw/format.js';
 import { queries } from './multi-head.js';
 import { tensors } from './multi-head-tensors.js';
 
@@ -224,7 +224,7 @@ export function entropies(result) {
  */
 export function entropyWords(result) {
   const { mean } = entropies(result);
-  return { entropy: short(mean), most: short(Math.log(result.state.source.length)) };
+  return { entropy: short(mean), most: short(evenEntropy(result.state.source.length)) };
 }
 
 /** Scores whose terms are the products of a query's and a key's numbers. */
