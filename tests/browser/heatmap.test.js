@@ -652,6 +652,7 @@ eachBrowser((browser) => {
     for (const [at, middle] of input.entries()) {
       assert.ok(Math.abs(middle - from.centre[at]) <= 1, `${input} over ${from.centre}`);
     }
+    await page.evaluate(() => window.heatmap.updated);
     assert.equal(await text(page, '.readout'), `query cat → key \u2068${token}\u2069: 0.75`);
     await page.keyboard.press('Escape');
     await page.keyboard.press('ArrowRight');
