@@ -67,6 +67,8 @@ export class AttentionPlayground extends HTMLElement {
   #error = null;
   /** @type {ReturnType<typeof figure> | null} */
   #figure = null;
+  /** What the figure speaks. @type {import('../i18n/index.js').Language | null} */
+  #language = null;
   /** @type {Evaluator | null} */
   #evaluator = null;
   #stop = new AbortController();
@@ -192,6 +194,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#lesson = lessons[known ? name : 'multi-head'];
     this.#painter = new Painter(this, this.#lesson);
     const evaluator = this.#open();
+    evaluator.prepare();
     this.#result = null;
     this.#history = line.startHistory(this.#lesson.defaults);
     this.#rebuild();
@@ -248,6 +251,7 @@ export class AttentionPlayground extends HTMLElement {
   }
 
   #translate() {
+    if (languageOf(this) === this.#language) return;
     const fit = () => this.#fit(this.#figure?.element.clientWidth ?? 0);
     fit();
     const putBack = keep(this.#root);
@@ -261,6 +265,7 @@ export class AttentionPlayground extends HTMLElement {
   #rebuild() {
     this.#figure?.arcs.disconnect();
     const language = languageOf(this);
+    this.#language = language;
     const controls = this.getAttribute('controls');
     this.#figure = figure(
       {

@@ -42,6 +42,11 @@ export class Evaluator {
     this.#listener = listener;
   }
 
+  /** Starts a worker before there is anything to ask, while the figure is still being built. */
+  prepare() {
+    this.#client.evaluate(this.#lesson.request(this.#lesson.defaults)).catch(() => {});
+  }
+
   /** @param {State} state */
   ask(state) {
     const last = this.#last;

@@ -22,10 +22,11 @@ export function define() {
   const once = (name, element) => {
     if (!customElements.get(name)) customElements.define(name, element);
   };
+  // The page's language is settled first, so that no figure is made twice.
+  once('attention-settings', AttentionSettings);
   for (const [name, element] of Object.entries(figures)) {
     once(name, complete ? element : standIn());
   }
-  once('attention-settings', AttentionSettings);
 }
 
 define();
