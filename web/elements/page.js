@@ -8,8 +8,8 @@
  *                         embed.html?controls=tokens+masks&lang=zh-CN&theme=dark#v1.…, which tells the
  *                         page around it how high it is: { type: 'attention-playground:height', height }
  */
-import { languageOf, stringsOf } from '../i18n/index.js';
-import { h } from './dom.js';
+import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
+import { h, setAttribute, setText } from './dom.js';
 
 /** @param {string} name */
 function recall(name) {
@@ -29,52 +29,56 @@ function remember(name, value) {
   }
 }
 
+/** @type {Record<string, string>} */
+const languages = { en: 'English', 'zh-CN': '中文' };
+
 export class AttentionSettings extends HTMLElement {
+  #languages = Object.entries(languages).map(([tag, name]) =>
+    h('button', { type: 'button', lang: tag, onclick: () => this.#speak(tag) }, name),
+  );
+  #theme = h('button', { type: 'button', onclick: () => this.#turn() });
+  /** @type {() => void} */
+  #stop = () => {};
+
   connectedCallback() {
     const page = document.documentElement;
-    const language = recall('language') ?? (/^zh\b/i.test(navigator.language) ? 'zh-CN' : 'en');
-    page.lang = language;
+    page.lang = recall('language') ?? (/^zh\b/i.test(navigator.language) ? 'zh-CN' : 'en');
     const theme = recall('theme');
     if (theme) page.dataset.theme = theme;
-    this.#build();
+    this.replaceChildren(...this.#languages, this.#theme);
+    this.#stop = watchLanguage(this, () => this.#show());
+    this.#show();
   }
 
-  #build() {
-    const page = document.documentElement;
-    const { settings } = stringsOf(languageOf(this));
-    const languages = { en: 'English', 'zh-CN': '中文' };
-    const dark = () =>
-      (page.dataset.theme ??
-        (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
-    const language = Object.entries(languages).map(([tag, name]) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          lang: tag,
-          'aria-pressed': String(page.lang === tag),
-          onclick: () => {
-            page.lang = tag;
-            remember('language', tag);
-            this.#build();
-          },
-        },
-        name,
-      ),
-    );
-    const theme = h(
-      'button',
-      {
-        type: 'button',
-        onclick: () => {
-          page.dataset.theme = dark() ? 'light' : 'dark';
-          remember('theme', page.dataset.theme);
-          this.#build();
-        },
-      },
-      dark() ? settings.light : settings.dark,
-    );
-    this.replaceChildren(...language, theme);
+  disconnectedCallback() {
+    this.#stop();
+  }
+
+  get #dark() {
+    const dark = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+    return (document.documentElement.dataset.theme ?? dark) === 'dark';
+  }
+
+  /** @param {string} tag */
+  #speak(tag) {
+    document.documentElement.lang = tag;
+    remember('language', tag);
+  }
+
+  #turn() {
+    const theme = this.#dark ? 'light' : 'dark';
+    document.documentElement.dataset.theme = theme;
+    remember('theme', theme);
+    this.#show();
+  }
+
+  #show() {
+    const language = languageOf(this);
+    const { settings } = stringsOf(language);
+    for (const button of this.#languages) {
+      setAttribute(button, 'aria-pressed', String(button.lang === language));
+    }
+    setText(this.#theme, this.#dark ? settings.light : settings.dark);
   }
 }
 

@@ -26,8 +26,9 @@ export class Surface {
 
   #host;
   #draw;
-  #ruler = /** @type {OffscreenCanvasRenderingContext2D} */ (
-    new OffscreenCanvas(1, 1).getContext('2d')
+  // No OffscreenCanvas: Firefox gives that one the fonts of the page's language, an element others.
+  #ruler = /** @type {CanvasRenderingContext2D} */ (
+    document.createElement('canvas').getContext('2d')
   );
   #font = '';
   #room = 0;
