@@ -368,4 +368,9 @@ uint32_t attn_self_test(attn_tape *tape);
 
 #define ATTN_SELF_TEST_ANSWER 0xa7de6c16u
 
+/* The same for one attention call, quick enough to be run whenever the core is loaded. */
+uint32_t attn_load_test(attn_tape *tape);
+
+#define ATTN_LOAD_TEST_ANSWER 0x3be732e1u
+
 #endif

@@ -71,7 +71,9 @@ EXPORT(describe) const char *describe(void) {
 
 EXPORT(self_test) uint32_t self_test(void) { return attn_self_test(tape); }
 
-EXPORT(self_test_answer) uint32_t self_test_answer(void) { return ATTN_SELF_TEST_ANSWER; }
+EXPORT(load_test) uint32_t load_test(void) { return attn_load_test(tape); }
+
+EXPORT(load_test_answer) uint32_t load_test_answer(void) { return ATTN_LOAD_TEST_ANSWER; }
 
 EXPORT(attention_options) void attention_options(attn_attention_options *options) {
   *options = attn_attention_defaults();

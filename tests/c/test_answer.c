@@ -14,6 +14,13 @@ static void the_answer_is_the_known_one_twice(void) {
   CHECK_EQUAL(attn_self_test(tape), ATTN_SELF_TEST_ANSWER);
 }
 
+static void the_answer_at_load_is_the_known_one(void) {
+  fresh();
+  CHECK_EQUAL(attn_load_test(tape), ATTN_LOAD_TEST_ANSWER);
+  CHECK_OK();
+  CHECK(attn_tape_first(tape) == NULL);
+}
+
 static void the_answer_leaves_an_empty_tape_in_order(void) {
   fresh();
   given("x", SHAPE(-1));
@@ -280,6 +287,7 @@ static void no_field_is_forgotten(void) {
 
 int main(void) {
   RUN(the_answer_is_the_known_one_twice);
+  RUN(the_answer_at_load_is_the_known_one);
   RUN(the_answer_leaves_an_empty_tape_in_order);
   RUN(the_answer_does_not_depend_on_what_the_block_held);
   RUN(the_answer_does_not_depend_on_where_the_block_stands);
