@@ -1,4 +1,5 @@
-/* Attention Playground, the core: attention and the layers around it, forward, on a tape.
+/* Attention Playground, the core: attention and the layers around it, forward and backward, on a
+ * tape.
  *
  *   output = normalise(mask(score(query, key) × scale ÷ temperature + bias)) · value
  *
@@ -7,7 +8,10 @@
  * the way has a name, a shape, axis letters and sources, and can be overridden (see attn_override).
  *
  * Memory. The block stays the caller's. The core never allocates: tensors are bumped from the block
- * and dropped whole by attn_tape_reset. All size arithmetic is checked.
+ * and dropped whole by attn_tape_reset; attn_tape_keep and attn_tape_rewind let the parameters of a
+ * model stay while the steps on them come and go. All size arithmetic is checked.
+ *
+ * Gradients. attn_backward walks the tape back from a loss and adds to each parameter's gradient.
  *
  * Errors. A function that fails returns NULL (or a negative attn_status) and leaves a status and a
  * message on the tape that names the offending numbers. Until the next attn_tape_reset every later
@@ -59,6 +63,7 @@ typedef struct attn_tape attn_tape;
 /* A tensor, contiguous, last axis fastest, and the step of the tape that wrote it. */
 typedef struct attn_tensor {
   attn_real *data;
+  attn_real *gradient; /* as long as data; NULL where no attn_backward has come by */
   int32_t rank;
   int32_t shape[ATTN_MAX_RANK];
   const char *axes[ATTN_MAX_RANK]; /* axis letters: "B", "h", "Tq", … */
@@ -67,7 +72,14 @@ typedef struct attn_tensor {
   const char *op;                  /* "linear", "masked_softmax", … */
   int32_t input_count;
   struct attn_tensor *inputs[ATTN_MAX_INPUTS];
-  struct attn_tensor *next; /* in the order of computation */
+  struct attn_tensor *next, *previous; /* in the order of computation */
+
+  /* An input with this set takes part in attn_backward; what is computed from it inherits it. */
+  int32_t requires_gradient;
+  int32_t overridden; /* in some cell */
+  /* Adds to the gradients of the inputs what the output's gradient says; NULL: constant. */
+  void (*backward)(attn_tape *tape, const struct attn_tensor *output);
+  const void *attributes; /* what backward needs besides inputs and output */
 } attn_tensor;
 
 /* Asked for a block of at least `bytes` in all, starting at the same address; returns the new size,
@@ -79,6 +91,11 @@ attn_tape *attn_tape_new(void *block, size_t size, attn_grow grow);
 
 /* Drops all tensors, overrides and errors. */
 void attn_tape_reset(attn_tape *tape);
+
+/* What is on the tape now stays through attn_tape_rewind, which drops all that came later: tensors,
+ * their gradients, overrides, and any error. */
+void attn_tape_keep(attn_tape *tape);
+void attn_tape_rewind(attn_tape *tape);
 
 attn_status attn_tape_status(const attn_tape *tape);
 const char *attn_tape_message(const attn_tape *tape);
@@ -106,6 +123,14 @@ attn_status attn_override(attn_tape *tape, const char *name, int32_t rank, const
 
 /* Fails with ATTN_NOT_FOUND when an override named no tensor on the tape: call it at the end. */
 attn_status attn_overrides_check(attn_tape *tape);
+
+/* Adds d loss / d x to the gradient of every parameter and input x that requires one; loss has one
+ * element. No gradient flows through an overridden cell. On the way each tensor in between gets a
+ * gradient of this sweep alone, readable until the next sweep or rewind. */
+attn_status attn_backward(attn_tape *tape, attn_tensor *loss);
+
+/* Sets all gradients to 0. */
+void attn_gradients_zero(attn_tape *tape);
 
 /* ---- options ------------------------------------------------------------------------------ */
 

@@ -19,12 +19,14 @@ typedef struct field {
 #define END \
   { 0 }
 
+#define TENSOR(member, kind) FIELD(attn_tensor, member, kind)
 static const field tensor_fields[] = {
-    FIELD(attn_tensor, data, "pointer") FIELD(attn_tensor, rank, "i32")
-        FIELD(attn_tensor, shape, "i32") FIELD(attn_tensor, axes, "pointer")
-            FIELD(attn_tensor, sum_axis, "i32") FIELD(attn_tensor, name, "pointer")
-                FIELD(attn_tensor, op, "pointer") FIELD(attn_tensor, input_count, "i32")
-                    FIELD(attn_tensor, inputs, "pointer") FIELD(attn_tensor, next, "pointer") END};
+    TENSOR(data, "pointer") TENSOR(gradient, "pointer") TENSOR(rank, "i32") TENSOR(shape, "i32")
+        TENSOR(axes, "pointer") TENSOR(sum_axis, "i32") TENSOR(name, "pointer")
+            TENSOR(op, "pointer") TENSOR(input_count, "i32") TENSOR(inputs, "pointer")
+                TENSOR(next, "pointer") TENSOR(previous, "pointer") TENSOR(requires_gradient, "i32")
+                    TENSOR(overridden, "i32") TENSOR(backward, "pointer")
+                        TENSOR(attributes, "pointer") END};
 
 #define OPTION(member, kind) FIELD(attn_attention_options, member, kind)
 static const field attention_options[] = {

@@ -180,7 +180,7 @@ attn_tensor *attn_attention_named(attn_tape *tape, const char *name, const attn_
   const attn_tensor *scores = attn_scale_by(tape, "scores", raw, factor);
   if (!scores) return NULL;
   const attn_tensor *weights = weigh(tape, scores, &mask, &masked);
-  if (options->dropout > 0) weights = attn_dropout(tape, weights, options->dropout, options->seed);
+  weights = attn_dropout(tape, ATTN_DROPPED_WEIGHTS, weights, options->dropout, options->seed);
   return attn_mix(tape, name, weights, value, masked);
 }
 

@@ -63,11 +63,12 @@ attn_tensor *attn_normalise_scores(attn_tape *tape, const attn_tensor *masked_sc
 attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
                             const attn_tensor *mask, int32_t fill_mode);
 
-/* weights with some set to 0 and the rest ÷ (1 - probability); tensor dropped_weights. */
-attn_tensor *attn_dropout(attn_tape *tape, const attn_tensor *weights, float probability,
-                          uint32_t seed);
+/* x with some cells set to 0 and the rest ÷ (1 - probability), by the stream of the seed and the
+ * full name; x itself where the probability is 0. */
+attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *x,
+                          float probability, uint32_t seed);
 #define ATTN_DROPPED_WEIGHTS "dropped_weights"
-void attn_dropout_row(attn_real *row, int32_t count, attn_random_key key, uint64_t first,
+void attn_dropout_row(attn_real *row, ptrdiff_t count, attn_random_key key, uint64_t first,
                       float probability);
 
 /* weights · value. A value whose key is masked and whose weight is 0 is never read. */

@@ -57,31 +57,28 @@ attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
   return attn_finish(tape, flags);
 }
 
-void attn_dropout_row(attn_real *row, int32_t count, attn_random_key key, uint64_t first,
+void attn_dropout_row(attn_real *row, ptrdiff_t count, attn_random_key key, uint64_t first,
                       float probability) {
   const attn_real factor = 1 / (1 - (attn_real)probability);
   uint32_t block[4];
   uint64_t ready = UINT64_MAX;
-  for (int32_t j = 0; j < count; j++) {
+  for (ptrdiff_t j = 0; j < count; j++) {
     const uint64_t index = first + (uint64_t)j;
     if (index / 4 != ready) attn_random_block(block, key, ready = index / 4);
     row[j] = attn_random_unit(block[index % 4]) < probability ? 0 : row[j] * factor;
   }
 }
 
-attn_tensor *attn_dropout(attn_tape *tape, const attn_tensor *weights, float probability,
-                          uint32_t seed) {
-  if (!ATTN_READY(tape, weights)) return NULL;
-  attn_tensor *out = attn_push(tape, "dropout", ATTN_DROPPED_WEIGHTS, attn_shape_of(weights),
-                               ATTN_INPUTS(weights));
+attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *x,
+                          float probability, uint32_t seed) {
+  if (!ATTN_READY(tape, x)) return NULL;
+  if (probability == 0) return (attn_tensor *)x;
+  attn_tensor *out = attn_push(tape, "dropout", name, attn_shape_of(x), ATTN_INPUTS(x));
   if (!out) return NULL;
-  const attn_random_key key = attn_name_key(tape, seed, ATTN_DROPPED_WEIGHTS);
-  const int32_t keys = attn_last(weights);
-  for (ptrdiff_t row = 0; row < attn_rows(weights); row++) {
-    for (int32_t j = 0; j < keys; j++) out->data[row * keys + j] = weights->data[row * keys + j];
-    attn_dropout_row(out->data + row * keys, keys, key, (uint64_t)row * (uint64_t)keys,
-                     probability);
-  }
+  const attn_random_key key = attn_name_key(tape, seed, name);
+  const ptrdiff_t count = attn_length(x);
+  for (ptrdiff_t i = 0; i < count; i++) out->data[i] = x->data[i];
+  attn_dropout_row(out->data, count, key, 0, probability);
   return attn_finish(tape, out);
 }
 

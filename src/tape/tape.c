@@ -15,9 +15,16 @@ typedef struct override {
   struct override *next;
 } override;
 
+/* A state of the tape to go back to. */
+typedef struct place {
+  size_t used;
+  attn_tensor *last;
+  override *last_override;
+} place;
+
 struct attn_tape {
   attn_arena arena;
-  size_t empty; /* the mark of a tape without tensors */
+  place empty, kept;
   attn_tensor *first, *last;
   override *overrides, *last_override;
   attn_status status;
@@ -32,15 +39,38 @@ attn_tape *attn_tape_new(void *block, size_t size, attn_grow grow) {
   attn_tape *tape = attn_arena_take(&arena, sizeof *tape);
   if (!tape) return NULL;
   tape->arena = arena;
-  tape->empty = arena.used;
+  tape->empty = (place){.used = arena.used};
   attn_tape_reset(tape);
   return tape;
 }
 
 void attn_tape_reset(attn_tape *tape) {
-  tape->arena.used = tape->empty;
-  tape->first = tape->last = NULL;
-  tape->overrides = tape->last_override = NULL;
+  tape->first = NULL;
+  tape->overrides = NULL;
+  tape->kept = tape->empty;
+  attn_tape_rewind(tape);
+}
+
+void attn_tape_keep(attn_tape *tape) {
+  tape->kept = (place){tape->arena.used, tape->last, tape->last_override};
+}
+
+void attn_tape_rewind(attn_tape *tape) {
+  const place kept = tape->kept;
+  tape->arena.used = kept.used;
+  tape->last = kept.last;
+  tape->last_override = kept.last_override;
+  if (kept.last)
+    kept.last->next = NULL;
+  else
+    tape->first = NULL;
+  if (kept.last_override)
+    kept.last_override->next = NULL;
+  else
+    tape->overrides = NULL;
+  const uint8_t *dropped = tape->arena.block + kept.used;
+  for (attn_tensor *tensor = tape->first; tensor; tensor = tensor->next)
+    if ((const uint8_t *)tensor->gradient >= dropped) tensor->gradient = NULL;
   tape->status = ATTN_OK;
   tape->option = "";
   tape->scope_length = 0;
@@ -210,13 +240,21 @@ attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_s
   attn_tensor *tensor = take(tape, sizeof *tensor);
   attn_real *data = tensor ? take(tape, bytes) : NULL;
   if (!data) return NULL;
-  *tensor = (attn_tensor){.data = data, .rank = shape.rank, .sum_axis = -1, .name = full, .op = op};
+  *tensor = (attn_tensor){.data = data,
+                          .rank = shape.rank,
+                          .sum_axis = -1,
+                          .name = full,
+                          .op = op,
+                          .previous = tape->last};
   for (int32_t i = 0; i < shape.rank; i++) {
     tensor->shape[i] = shape.size[i];
     tensor->axes[i] = shape.axes[i];
   }
-  for (int i = 0; i < input_count; i++)
-    if (inputs[i]) tensor->inputs[tensor->input_count++] = (attn_tensor *)inputs[i];
+  for (int i = 0; i < input_count; i++) {
+    if (!inputs[i]) continue;
+    tensor->inputs[tensor->input_count++] = (attn_tensor *)inputs[i];
+    tensor->requires_gradient |= inputs[i]->requires_gradient;
+  }
 
   if (tape->last)
     tape->last->next = tensor;
@@ -241,6 +279,13 @@ attn_tensor *attn_input(attn_tape *tape, const char *name, int32_t rank, const i
 
 attn_tensor *attn_input_ready(attn_tape *tape, attn_tensor *input) {
   return attn_finish(tape, input);
+}
+
+attn_tensor *attn_parameter(attn_tape *tape, const char *name, attn_shape shape) {
+  attn_tensor *parameter = attn_push(tape, "parameter", name, shape, 0, NULL);
+  if (!parameter) return NULL;
+  parameter->requires_gradient = true;
+  return attn_gradient(tape, parameter) ? parameter : NULL;
 }
 
 /* ---- scratch ------------------------------------------------------------------------------ */
@@ -281,8 +326,10 @@ attn_status attn_override(attn_tape *tape, const char *name, int32_t rank, const
   return ATTN_OK;
 }
 
-/* Writes value to all cells that `at` names. Axes the tensor lacks stand in front, with size 1. */
-static void write_cells(const attn_tensor *tensor, const override *edit) {
+/* Writes value to all cells of data, which has the tensor's shape, that `at` names. Axes the tensor
+ * lacks stand in front, with size 1. */
+static void write_cells(attn_real *data, const attn_tensor *tensor, const override *edit,
+                        attn_real value) {
   int32_t size[ATTN_MAX_RANK], from[ATTN_MAX_RANK], to[ATTN_MAX_RANK];
   for (int32_t i = 0; i < ATTN_MAX_RANK; i++) {
     const int32_t axis = i - (ATTN_MAX_RANK - tensor->rank);
@@ -295,11 +342,12 @@ static void write_cells(const attn_tensor *tensor, const override *edit) {
     for (ptrdiff_t j = from[1]; j < to[1]; j++)
       for (ptrdiff_t k = from[2]; k < to[2]; k++)
         for (ptrdiff_t l = from[3]; l < to[3]; l++)
-          tensor->data[((i * size[1] + j) * size[2] + k) * size[3] + l] = edit->value;
+          data[((i * size[1] + j) * size[2] + k) * size[3] + l] = value;
 }
 
 attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor) {
   if (!tensor || tape->status != ATTN_OK) return NULL;
+  if (tensor->input_count && !tensor->backward) tensor->requires_gradient = false;
   for (override *edit = tape->overrides; edit; edit = edit->next) {
     if (!attn_text_equal(edit->name, tensor->name)) continue;
     if (edit->rank != tensor->rank)
@@ -311,10 +359,17 @@ attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor) {
         return attn_fail_at(tape, "overrides", ATTN_BAD_VALUE,
                             "an override of %s at %d on axis %s, which has the size %d",
                             tensor->name, edit->at[i], tensor->axes[i], tensor->shape[i]);
-    write_cells(tensor, edit);
+    write_cells(tensor->data, tensor, edit, edit->value);
     edit->applied = true;
+    tensor->overridden = true;
   }
   return tensor;
+}
+
+void attn_overridden_zero(const attn_tape *tape, const attn_tensor *tensor) {
+  if (!tensor->overridden) return;
+  for (const override *edit = tape->overrides; edit; edit = edit->next)
+    if (attn_text_equal(edit->name, tensor->name)) write_cells(tensor->gradient, tensor, edit, 0);
 }
 
 attn_status attn_overrides_check(attn_tape *tape) {

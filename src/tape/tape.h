@@ -2,7 +2,10 @@
  *
  * An operation does three things: push a tensor (name, shape, sources), fill its data, finish it.
  * Push fails when the tape already failed, a source is missing, the size is too big or memory is
- * out; it then returns NULL and the operation returns NULL too. Finish applies the overrides. */
+ * out; it then returns NULL and the operation returns NULL too. Finish applies the overrides.
+ *
+ * An operation with a gradient sets `backward`, and `attributes` where it needs them, in between.
+ * Push has then told it, by requires_gradient, whether any source wants one. */
 #ifndef ATTN_TAPE_TAPE_H
 #define ATTN_TAPE_TAPE_H
 
@@ -47,6 +50,17 @@ attn_tensor *attn_push(attn_tape *tape, const char *op, const char *name, attn_s
   }
 
 attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor);
+
+/* A tensor for the caller to fill, as attn_input, that requires a gradient. The gradient lies
+ * beside it, starts at 0 and stays as long as the parameter. */
+attn_tensor *attn_parameter(attn_tape *tape, const char *name, attn_shape shape);
+
+/* For `backward` to add to: the gradient of one of the inputs, NULL where it needs none. `backward`
+ * takes scratch memory freely; it is given back behind it. */
+attn_real *attn_gradient(attn_tape *tape, attn_tensor *tensor);
+
+/* Sets the gradient to 0 where an override wrote the cell; the gradient must be there. */
+void attn_overridden_zero(const attn_tape *tape, const attn_tensor *tensor);
 
 /* Notes the first failure and returns NULL. The message format is that of attn_text_add. */
 void *attn_fail(attn_tape *tape, attn_status status, const char *format, ...);
