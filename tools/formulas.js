@@ -1,14 +1,17 @@
 // Formulas: LaTeX in, trees of MathML out, so that a page makes the nodes with createElementNS and
 // needs neither a LaTeX library nor innerHTML.
 //
-//   'QK^\top'  →  { tag: 'math', attributes: {…}, children: [{ tag: 'mi', …, children: ['Q'] }, …] }
+//   'QK^\top'  →  ['math', { display: 'block' }, ['mi', 'Q'], …]
 //
 // Inline styles are left out, since the page's content security policy forbids them; spacing that
-// they alone would give (\!, \kern) is lost.
+// they alone would give (\!, \kern) is lost. So are classes: the page has no rules for them.
 
 import temml from 'temml';
 
-/** @typedef {{ tag: string, attributes: Record<string, string>, children: (MathTree | string)[] }} MathTree */
+/**
+ * A tag, its attributes where it has any, its children.
+ * @typedef {[string, ...(Record<string, string> | MathTree | string)[]]} MathTree
+ */
 
 /** @type {Record<string, string>} */
 const ENTITIES = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
@@ -29,30 +32,29 @@ function decode(text) {
  */
 export function mathTree(latex, display) {
   const markup = temml.renderToString(latex, { displayMode: display, throwOnError: true });
-  /** @type {MathTree} */
-  const root = { tag: '', attributes: {}, children: [] };
+  const root = /** @type {MathTree} */ (['']);
   const open = [root];
   for (const [, closing, tag, attributes, text] of markup.matchAll(
     /<(\/?)([\w-]+)((?:\s+[\w-]+="[^"]*")*)>|([^<]+)/g,
   )) {
     const parent = open[open.length - 1];
     if (text) {
-      parent.children.push(decode(text));
+      parent.push(decode(text));
     } else if (closing) {
-      if (parent.tag !== tag) throw new Error(`</${tag}> closes <${parent.tag}> in ${markup}`);
+      if (parent[0] !== tag) throw new Error(`</${tag}> closes <${parent[0]}> in ${markup}`);
       open.pop();
     } else {
-      /** @type {MathTree} */
-      const node = { tag, attributes: {}, children: [] };
-      for (const [, name, value] of attributes.matchAll(/([\w-]+)="([^"]*)"/g)) {
-        if (name !== 'style') node.attributes[name] = decode(value);
-      }
-      parent.children.push(node);
+      const kept = [...attributes.matchAll(/([\w-]+)="([^"]*)"/g)]
+        .filter(([, name]) => name !== 'style' && name !== 'class')
+        .map(([, name, value]) => [name, decode(value)]);
+      const node = /** @type {MathTree} */ ([tag]);
+      if (kept.length > 0) node.push(Object.fromEntries(kept));
+      parent.push(node);
       open.push(node);
     }
   }
-  const [math] = root.children;
-  if (open.length !== 1 || root.children.length !== 1 || typeof math === 'string') {
+  const [, math] = root;
+  if (open.length !== 1 || root.length !== 2 || !Array.isArray(math)) {
     throw new Error(`not one MathML element: ${markup}`);
   }
   return math;

@@ -77,16 +77,17 @@ export function freshId() {
 }
 
 /**
- * A MathML tree made by the build as nodes.
- * @typedef {{ tag: string, attributes: Record<string, string>, children: (MathTree | string)[] }} MathTree
+ * A MathML tree made by the build as nodes: a tag, its attributes where it has any, its children.
+ * @typedef {[string, ...(Record<string, string> | MathTree | string)[]]} MathTree
  * @param {MathTree} tree
  * @returns {Element}
  */
-export function math(tree) {
-  const element = document.createElementNS('http://www.w3.org/1998/Math/MathML', tree.tag);
-  for (const [name, value] of Object.entries(tree.attributes)) element.setAttribute(name, value);
-  element.append(
-    ...tree.children.map((child) => (typeof child === 'string' ? child : math(child))),
-  );
+export function math([tag, ...parts]) {
+  const element = document.createElementNS('http://www.w3.org/1998/Math/MathML', tag);
+  for (const part of parts) {
+    if (typeof part === 'string') element.append(part);
+    else if (Array.isArray(part)) element.append(math(part));
+    else for (const [name, value] of Object.entries(part)) element.setAttribute(name, value);
+  }
   return element;
 }

@@ -157,7 +157,6 @@ export default {
     errors: {
       number: '{label} is a number from {min} to {max}; “{got}” is not.',
       integer: '{label} is a whole number from {min} to {max}; “{got}” is not.',
-      positive: '{label} is a number; “{got}” is not.',
       keys: '{label} is at most {max}, the number of keys; got {got}.',
     },
   },
@@ -183,7 +182,6 @@ export default {
   },
   stage: {
     title: '{tensor}, head {head}',
-    draw: 'Draw mask',
     drawHint: 'Click a cell, or press Space on it, to close or open it.',
     editHint: 'Double-click a cell, or press Enter on it, to type another number.',
     heads: 'Heads',
@@ -191,7 +189,6 @@ export default {
     mean: 'mean',
     entropy: 'entropy {value}',
     silence: 'Switch head {head} off',
-    off: 'off',
     axes: {
       Tq: 'query',
       Tk: 'key',
@@ -204,8 +201,6 @@ export default {
   inspector: {
     name: 'Inspector',
     hint: 'Point at a cell of the map.',
-    query: 'query',
-    key: 'key',
     terms: 'Term by term',
     term: '{query} × {key} = {product}',
     sum: 'sum {sum}',
@@ -227,8 +222,6 @@ export default {
     clearEdits: 'Take all edits back',
     value: 'value',
     notEditable: 'This tensor follows from others and is not edited itself.',
-    formula: 'Formula',
-    mean: 'mean over heads',
   },
   shapes: {
     name: 'Tensors',
@@ -236,7 +229,6 @@ export default {
     shape: 'shape',
     sources: 'from',
     sum: 'sums to 1 along {axis}',
-    input: 'input',
   },
   experiments: {
     order: {

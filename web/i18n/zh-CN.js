@@ -152,7 +152,6 @@ export default {
     errors: {
       number: '{label}应为 {min} 到 {max} 之间的数，“{got}”不是。',
       integer: '{label}应为 {min} 到 {max} 之间的整数，“{got}”不是。',
-      positive: '{label}应为一个数，“{got}”不是。',
       keys: '{label}最多为键的个数 {max}，现在是 {got}。',
     },
   },
@@ -178,7 +177,6 @@ export default {
   },
   stage: {
     title: '{tensor}，第 {head} 个头',
-    draw: '手动掩蔽',
     drawHint: '点击格子或按空格键，掩蔽或恢复它。',
     editHint: '双击格子或按回车键，可以输入别的数值。',
     heads: '各注意力头',
@@ -186,7 +184,6 @@ export default {
     mean: '平均',
     entropy: '熵 {value}',
     silence: '关闭第 {head} 个头',
-    off: '关闭',
     axes: {
       Tq: '查询',
       Tk: '键',
@@ -199,8 +196,6 @@ export default {
   inspector: {
     name: '细看一格',
     hint: '把指针移到图中任意一格。',
-    query: '查询',
-    key: '键',
     terms: '逐项乘积',
     term: '{query} × {key} = {product}',
     sum: '和 {sum}',
@@ -222,8 +217,6 @@ export default {
     clearEdits: '撤回全部改动',
     value: '数值',
     notEditable: '这个张量由其他张量得出，不能直接修改。',
-    formula: '公式',
-    mean: '各头平均',
   },
   shapes: {
     name: '张量',
@@ -231,7 +224,6 @@ export default {
     shape: '形状',
     sources: '来自',
     sum: '沿 {axis} 求和为 1',
-    input: '输入',
   },
   experiments: {
     order: {
