@@ -65,6 +65,7 @@ eachBrowser((browser) => {
   });
 
   for (const [width, lang] of /** @type {const} */ ([
+    [160, 'en'],
     [320, 'en'],
     [320, 'zh-CN'],
     [768, 'en'],
@@ -132,21 +133,49 @@ eachBrowser((browser) => {
       await figure.inside((root) => root.querySelectorAll('.groups details[open]').length),
       0,
     );
-    const tops = await figure.inside((root) =>
-      ['.input', '.center', '.side', '.groups'].map(
-        (part) => root.querySelector(part)?.getBoundingClientRect().top ?? 0,
-      ),
-    );
-    assert.deepEqual(
-      tops,
-      [...tops].sort((a, b) => a - b),
-    );
+    const parts = ['.input', '.pipeline', '.stage', '.groups', '.heads', '.side'];
+    const order = await figure.inside((root, parts) => {
+      const all = [...root.querySelectorAll('*')];
+      return parts.map((/** @type {string} */ part) => {
+        const element = /** @type {Element} */ (root.querySelector(part));
+        return [element.getBoundingClientRect().top, all.indexOf(element)];
+      });
+    }, parts);
+    for (const sort of [0, 1]) {
+      const places = order.map((/** @type {number[]} */ place) => place[sort]);
+      assert.deepEqual(
+        places,
+        [...places].sort((a, b) => a - b),
+        sort ? 'for the keyboard' : 'for the eye',
+      );
+    }
     await figure.press('Masks');
     await figure.after(() => figure.press('Causal'));
     assert.equal(
       await figure.inside((root) => root.querySelectorAll('.groups summary')[1].textContent),
       'Maskscausal',
     );
+  });
+
+  test('arrows stand between two steps of a line, never before the first', async () => {
+    for (const [width, lines] of [
+      [160, 3],
+      [320, 2],
+      [1280, 1],
+    ]) {
+      const figure = await openFigure(browser, '/dist/index.html', { width });
+      const first = await figure.inside((root) => {
+        const steps = [...root.querySelectorAll('.pipeline li')];
+        const left = steps[0].getBoundingClientRect().left;
+        return steps.map((step) => {
+          const { content, display } = getComputedStyle(step, '::before');
+          const arrow = content !== 'none' && display !== 'none';
+          return [step.getBoundingClientRect().left === left, arrow];
+        });
+      });
+      assert.equal(first.filter(([starts]) => starts).length, lines, `lines at ${width} px`);
+      for (const [starts, arrow] of first) assert.equal(arrow, !starts, `at ${width} px`);
+    }
   });
 
   test('all of it by keyboard, with a focus that can be seen', async () => {

@@ -6,6 +6,9 @@
  *   │ tokens       │ │ steps, the chosen one large │ │ one cell  │
  *   │ groups       │ │ heads                       │ │ tensors   │
  *
+ * On a phone all is one column, and the groups stand folded right below the large map, where a change
+ * is seen, also for the keyboard.
+ *
  * A page that embeds the figure names the panels it wants; the others stay one click away.
  */
 import { controlGroup } from './control-group.js';
@@ -204,12 +207,16 @@ export function figure(context, painter, actions, exports, wanted) {
       if (now !== roomy) {
         roomy = now;
         for (const { group, element: group_ } of groups) group_.open = now && open.includes(group);
+        if (columns.includes(groupList)) {
+          if (now) center.before(groupList);
+          else multiples.element.before(groupList);
+        }
         shapes.element.open = now;
       }
       const room = center.clientWidth;
-      const across = room < 480 ? 3 : 6;
+      const across = room < 200 ? 2 : room < 480 ? 3 : 6;
       const size = Math.min(104, Math.floor((room + GAP) / across) - GAP);
-      center.style.setProperty('--across', String(across));
+      center.dataset.across = String(across);
       center.style.setProperty('--mini', `${size}px`);
       if (size === painter.size) return false;
       painter.size = size;

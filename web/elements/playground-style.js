@@ -37,6 +37,7 @@ input[type='text'], textarea, select {
   padding: 3px 6px;
 }
 input[aria-invalid='true'], textarea[aria-invalid='true'] { border-color: var(--attn-alert); }
+select { max-width: 100%; }
 textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 
 .top {
@@ -88,7 +89,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .layout {
   display: grid;
   grid-template-columns: minmax(0, 1fr);
-  grid-template-areas: 'input' 'center' 'side' 'groups';
+  grid-template-areas: 'input' 'center' 'side';
   gap: 20px 36px;
   padding-top: 16px;
 }
@@ -96,7 +97,9 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .groups { grid-area: groups; }
 .center { grid-area: center; min-width: 0; }
 .side { grid-area: side; min-width: 0; }
+.center > .groups { margin: 4px 0 20px; }
 @container playground (min-width: 700px) {
+  .inspected attention-heatmap::part(readout) { display: none; }
   .layout {
     grid-template-columns: 252px minmax(0, 1fr);
     grid-template-rows: auto auto 1fr;
@@ -106,6 +109,9 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 }
 @container playground (width < 1100px) {
   .pipeline .formula { font-size: 11px; }
+}
+@container playground (width < 240px) {
+  .pipeline .formula { display: none; }
 }
 @container playground (700px <= width < 1100px) {
   .inspector { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 32px; }
@@ -184,9 +190,13 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .add { flex: none; min-width: 26px; min-height: 26px; border: 1px dashed var(--attn-hairline); border-radius: 4px; color: var(--attn-quiet); }
 .add:hover { border-color: var(--attn-query); color: var(--attn-query); }
 
-.pipeline { display: grid; grid-template-columns: repeat(var(--across), minmax(0, 1fr)); gap: 12px 16px; }
+[data-across='2'] { --across: 2; }
+[data-across='3'] { --across: 3; }
+[data-across='6'] { --across: 6; }
+.pipeline, .heads { display: grid; grid-template-columns: repeat(var(--across), minmax(0, 1fr)); gap: 12px 16px; }
 .pipeline li { position: relative; }
 .pipeline li + li::before { content: '→'; position: absolute; right: calc(100% + 1px); top: calc(24px + var(--mini) / 2 - 11px); font-size: 12px; color: var(--attn-quiet); }
+[data-across='2'] li:nth-child(2n + 1)::before, [data-across='3'] li:nth-child(3n + 1)::before { display: none; }
 .step, .head { display: block; padding: 0; text-align: start; color: var(--attn-quiet); }
 .step .title, .head .title { display: block; font-size: 13px; font-weight: 400; line-height: 24px; }
 .step[aria-pressed='true'], .head[aria-pressed='true'] { color: var(--attn-ink); }
@@ -205,7 +215,6 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .pipeline .formula math { display: inline math; }
 .formula.large { font-size: 16px; color: var(--attn-ink); overflow: auto hidden; }
 
-
 .stage { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
 .stage .bar { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 20px; margin-bottom: 12px; }
 .stage .bar .control { display: flex; align-items: baseline; gap: 12px; margin: 0; font-size: 13px; }
@@ -213,23 +222,22 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 attention-heatmap { padding: 0; }
 attention-heatmap::part(caption) { display: none; }
 attention-heatmap.drawing { cursor: crosshair; }
-.playground.inspected attention-heatmap::part(readout) { display: none; }
 .busy { min-height: 20px; font-size: 13px; }
 
-.heads { display: grid; grid-template-columns: repeat(var(--across), minmax(0, 1fr)); gap: 12px 16px; }
-.heads li { max-width: var(--mini); }
-.heads li { position: relative; }
+.heads li { position: relative; max-width: var(--mini); }
+[data-across='2'] .heads { --across: 1; }
+[data-across='2'] .heads li { max-width: none; }
 .heads li > input { position: absolute; right: 0; bottom: 22px; }
 .heads .number { display: block; font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .heads .well { min-height: 0; }
 .silenced .well { opacity: 0.35; }
 
 .headline .place { font-size: 14px; }
-.headline .place b { overflow-wrap: anywhere; }
+.headline { overflow-wrap: anywhere; }
 .headline .value { font: 22px/1.4 var(--attn-mono); font-variant-numeric: tabular-nums; }
 .part { margin-top: 12px; }
 .terms, .row { max-height: calc(16.5 * 19px); overflow-y: auto; padding: 2px 0; }
-.sum { width: 198px; padding-top: 2px; border-top: 1px solid var(--attn-hairline); text-align: end; }
+.sum { max-width: 198px; padding-top: 2px; border-top: 1px solid var(--attn-hairline); text-align: end; }
 .sum:empty { display: none; }
 .terms li, .row li { display: grid; align-items: center; gap: 8px; line-height: 19px; }
 .terms li { grid-template-columns: minmax(0, 198px) minmax(0, 1fr); }
@@ -244,7 +252,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .terms i.bar.negative::before { left: auto; right: 50%; background: var(--negative); }
 .row [aria-current] { font-weight: 700; }
 .row [aria-current] i.bar::before { background: var(--attn-query); }
-.number-field { display: grid; grid-template-columns: 104px minmax(0, 1fr) 24px; align-items: center; gap: 4px; min-height: 30px; }
+.number-field { display: grid; grid-template-columns: minmax(0, 104px) minmax(60px, 1fr) 24px; align-items: center; gap: 4px; min-height: 30px; }
 .number-field .name { font-size: 13px; color: var(--attn-quiet); }
 .number-field input { text-align: end; }
 .number-field .error { grid-column: 1 / -1; }
