@@ -188,6 +188,11 @@ void attn_gradients_zero(attn_tape *tape);
   X(ROTARY, "rotary")         /* turns query and key */    \
   X(ALIBI, "alibi")           /* a bias falling with the distance */
 
+#define ATTN_REDUCTION_LIST(X)                                                   \
+  X(SUM, "sum")                                                                  \
+  X(MEAN, "mean")     /* the sum ÷ the number of counted tokens, of elements */ \
+  X(D2L_V1, "d2l-v1") /* each sequence's sum ÷ T, padding included, and the sum of these */
+
 #define ATTN_CHOICE_ENUM(prefix, list) typedef enum prefix { list } prefix;
 #define ATTN_SCORE_ENUM(name, text) ATTN_SCORE_##name,
 #define ATTN_NORMALISE_ENUM(name, text) ATTN_NORMALISE_##name,
@@ -199,6 +204,7 @@ void attn_gradients_zero(attn_tape *tape);
 #define ATTN_NORM_ENUM(name, text) ATTN_NORM_##name,
 #define ATTN_DISTRIBUTION_ENUM(name, text) ATTN_DISTRIBUTION_##name,
 #define ATTN_POSITION_ENUM(name, text) ATTN_POSITION_##name,
+#define ATTN_REDUCTION_ENUM(name, text) ATTN_REDUCTION_##name,
 ATTN_CHOICE_ENUM(attn_score, ATTN_SCORE_LIST(ATTN_SCORE_ENUM))
 ATTN_CHOICE_ENUM(attn_normalise, ATTN_NORMALISE_LIST(ATTN_NORMALISE_ENUM))
 ATTN_CHOICE_ENUM(attn_causal, ATTN_CAUSAL_LIST(ATTN_CAUSAL_ENUM))
@@ -209,6 +215,7 @@ ATTN_CHOICE_ENUM(attn_activation, ATTN_ACTIVATION_LIST(ATTN_ACTIVATION_ENUM))
 ATTN_CHOICE_ENUM(attn_norm, ATTN_NORM_LIST(ATTN_NORM_ENUM))
 ATTN_CHOICE_ENUM(attn_distribution, ATTN_DISTRIBUTION_LIST(ATTN_DISTRIBUTION_ENUM))
 ATTN_CHOICE_ENUM(attn_position, ATTN_POSITION_LIST(ATTN_POSITION_ENUM))
+ATTN_CHOICE_ENUM(attn_reduction, ATTN_REDUCTION_LIST(ATTN_REDUCTION_ENUM))
 
 /* Why a cell may not be attended to; the bits of the tensor `mask`. */
 enum {
@@ -380,6 +387,24 @@ attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tenso
 
 /* -Σ p ln p of each row ÷ its sum, in nats: [B, h, Tq, Tk] → [B, h, Tq]. */
 attn_tensor *attn_entropy(attn_tape *tape, const char *name, const attn_tensor *weights);
+
+/* ---- learning ----------------------------------------------------------------------------- */
+
+/* ids […] → rows of weight [V, H]: […, H]. (torch embedding.) */
+attn_tensor *attn_embedding(attn_tape *tape, const char *name, const attn_tensor *ids,
+                            const attn_tensor *weight);
+
+/* logits [B, T, V], labels [B, T], lengths [B] or NULL → one number. A token is counted when it is
+ * within its sequence's length and its label is not -1. (torch cross_entropy; D2L
+ * MaskedSoftmaxCELoss.) */
+attn_tensor *attn_cross_entropy(attn_tape *tape, const char *name, const attn_tensor *logits,
+                                const attn_tensor *labels, const attn_tensor *lengths,
+                                int32_t reduction);
+int32_t attn_counted_tokens(const attn_tensor *cross_entropy);
+
+/* (prediction - target)², summed or averaged: one number. (torch mse_loss.) */
+attn_tensor *attn_squared_error(attn_tape *tape, const char *name, const attn_tensor *prediction,
+                                const attn_tensor *target, int32_t reduction);
 
 /* ---- the core about itself ---------------------------------------------------------------- */
 

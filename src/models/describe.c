@@ -105,6 +105,7 @@ static const struct {
     {"norm", &(ATTN_NORM_LIST(TEXT_OF_CHOICE))[1]},
     {"distribution", &(ATTN_DISTRIBUTION_LIST(TEXT_OF_CHOICE))[1]},
     {"position", &(ATTN_POSITION_LIST(TEXT_OF_CHOICE))[1]},
+    {"reduction", &(ATTN_REDUCTION_LIST(TEXT_OF_CHOICE))[1]},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -96,4 +96,20 @@ attn_tensor *attn_merge_heads(attn_tape *tape, const char *name, const attn_tens
 attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tensor *heads,
                              const attn_tensor *head_mask);
 
+/* ---- learning ----------------------------------------------------------------------------- */
+
+/* Whether ids are whole numbers from `least` to vocabulary - 1. */
+bool attn_check_ids(attn_tape *tape, const attn_tensor *ids, int32_t least, int32_t vocabulary);
+
+/* Initial values: fill what attn_parameter returned, by the seed and the parameter's full name, and
+ * finish it. fan_in is uniform ±1/√in: PyTorch's default for weight and bias of a linear layer, and
+ * with in = H of a GRU; PyTorch's default for an embedding is normal with the deviation 1. */
+attn_tensor *attn_fill_constant(attn_tape *tape, attn_tensor *parameter, attn_real value);
+attn_tensor *attn_fill_normal(attn_tape *tape, attn_tensor *parameter, uint32_t seed,
+                              attn_real deviation);
+attn_tensor *attn_fill_uniform(attn_tape *tape, attn_tensor *parameter, uint32_t seed,
+                               attn_real low, attn_real high);
+attn_tensor *attn_fill_xavier(attn_tape *tape, attn_tensor *weight, uint32_t seed);
+attn_tensor *attn_fill_fan_in(attn_tape *tape, attn_tensor *parameter, uint32_t seed, int32_t in);
+
 #endif

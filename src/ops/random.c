@@ -4,7 +4,9 @@
  *   uniform   [0, 1)
  *   xavier    uniform ±√(6 ÷ (in + out)) (Glorot and Bengio 2010)
  *
- * Element i depends on the key and i alone. */
+ * Element i depends on the key and i alone; the key is that of the seed and the tensor's full name.
+ */
+#include "base/text.h"
 #include "math/functions.h"
 #include "ops/ops.h"
 
@@ -79,4 +81,43 @@ attn_tensor *attn_token_embedding(attn_tape *tape, const char *name, const attn_
     text += texts->lengths[t];
   }
   return attn_finish(tape, out);
+}
+
+/* ---- initial values of parameters --------------------------------------------------------- */
+
+static attn_random_key key_of(const attn_tensor *tensor, uint32_t seed) {
+  return attn_random_key_from(seed, tensor->name, attn_text_length(tensor->name));
+}
+
+attn_tensor *attn_fill_constant(attn_tape *tape, attn_tensor *out, attn_real value) {
+  if (!ATTN_READY(tape, out)) return NULL;
+  for (ptrdiff_t i = 0; i < attn_length(out); i++) out->data[i] = value;
+  return attn_finish(tape, out);
+}
+
+attn_tensor *attn_fill_normal(attn_tape *tape, attn_tensor *out, uint32_t seed,
+                              attn_real deviation) {
+  if (!ATTN_READY(tape, out)) return NULL;
+  fill(out->data, attn_length(out), key_of(out, seed), normal_block);
+  for (ptrdiff_t i = 0; i < attn_length(out); i++) out->data[i] *= deviation;
+  return attn_finish(tape, out);
+}
+
+attn_tensor *attn_fill_uniform(attn_tape *tape, attn_tensor *out, uint32_t seed, attn_real low,
+                               attn_real high) {
+  if (!ATTN_READY(tape, out)) return NULL;
+  fill(out->data, attn_length(out), key_of(out, seed), uniform_block);
+  for (ptrdiff_t i = 0; i < attn_length(out); i++) out->data[i] = low + (high - low) * out->data[i];
+  return attn_finish(tape, out);
+}
+
+attn_tensor *attn_fill_xavier(attn_tape *tape, attn_tensor *weight, uint32_t seed) {
+  if (!ATTN_READY(tape, weight)) return NULL;
+  const attn_real bound = attn_sqrt(6 / (attn_real)(weight->shape[0] + weight->shape[1]));
+  return attn_fill_uniform(tape, weight, seed, -bound, bound);
+}
+
+attn_tensor *attn_fill_fan_in(attn_tape *tape, attn_tensor *out, uint32_t seed, int32_t in) {
+  const attn_real bound = 1 / attn_sqrt((attn_real)in);
+  return attn_fill_uniform(tape, out, seed, -bound, bound);
 }
