@@ -1,8 +1,9 @@
 /* The known answer: every function once on fixed inputs, all result bits in one hash (FNV-1a over
  * words, upper bits folded down after each: a product alone would let two flipped signs cancel).
  *
- * It tells whether this build, on this machine, computes what every other one does. Tests ask for the
- * whole. At load there is time for a part only, for a function is compiled when it is first called. */
+ * It tells whether this build, on this machine, computes what every other one does. Tests ask for
+ * the whole. At load there is time for a part only, for a function is compiled when it is first
+ * called. */
 #include "ops/ops.h"
 
 static uint32_t word_of(const attn_real *number) {
@@ -102,8 +103,8 @@ static uint32_t test_layer(uint32_t hash, attn_tape *tape, int32_t position, int
 
 static const uint32_t SEED = 2166136261u;
 
-/* Additive scores, softmax and the mix use every kind of kernel: the matrix product, e^x, tanh, sums
- * and maxima of rows, random numbers. */
+/* Additive scores, softmax and the mix use every kind of kernel: the matrix product, e^x, tanh,
+ * sums and maxima of rows, random numbers. */
 uint32_t attn_load_test(attn_tape *tape) {
   const uint32_t hash = test_attention(SEED, tape, ATTN_SCORE_ADDITIVE, ATTN_NORMALISE_SOFTMAX);
   attn_tape_reset(tape);
