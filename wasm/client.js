@@ -1,19 +1,23 @@
 /**
- * The core off the page's thread. A worker made of inlined source comes first; where the page forbids it,
- * a worker from a URL; where that fails too, the page's own thread. The caller sees the same promises.
+ * The core off the page's thread, in a worker made of inlined source; where the page forbids it, in one
+ * from a URL. The page's own thread answers until the first worker is ready, for that takes longer than
+ * many an answer, and where there can be none. The caller sees the same promises.
  *
  * A worker that dies or hangs rejects what is pending with WORKER_DIED; the next request starts a new one.
  */
 
-import * as deflated from '../build/binaries-deflated.js';
+import { scalar, simd } from '../build/binaries-deflated.js';
 import { workerMain } from '../build/worker-main.js';
-import { fromBase64 } from './base64.js';
 import { AttentionError } from './error.js';
 
 /** @typedef {import('./evaluate.js').Request} Request */
 /** @typedef {import('./evaluate.js').Answer} Answer */
-/** @typedef {'blob-worker' | 'url-worker' | 'main'} Mode */
-/** @typedef {{ evaluate(request: Request): Promise<Answer>, close(reason?: string): void }} Backend */
+/**
+ * @typedef {object} Backend
+ * @property {(request: Request) => Promise<Answer>} evaluate
+ * @property {(reason?: string) => void} close  rejects what is pending
+ * @property {() => void} retire  closes once nothing is pending
+ */
 /** @typedef {{ port: Worker | MessagePort, close(): void }} Endpoint */
 /** @typedef {{ resolve(answer: Answer): void, reject(error: Error): void,
  *   timer: ReturnType<typeof setTimeout> }} Pending */
@@ -27,21 +31,11 @@ const here = globalThis.document?.currentScript?.getAttribute('src')
 const TIMEOUT = 5_000;
 
 /**
- * @param {string} packed  deflated, then base64
- * @returns {Promise<ArrayBuffer>}
- */
-function unpack(packed) {
-  const bytes = new Blob([fromBase64(packed)]).stream();
-  return new Response(bytes.pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer();
-}
-
-/**
  * @param {() => Endpoint} open
  * @param {(reason: string) => void} onDeath  after it had started
  * @returns {Promise<Backend>}  rejects when it does not start
  */
 async function connect(open, onDeath) {
-  const binaries = { simd: await unpack(deflated.simd), scalar: await unpack(deflated.scalar) };
   const { port, close: closeEndpoint } = open();
   /** @type {Map<number, Pending>} */
   const pending = new Map();
@@ -63,8 +57,8 @@ async function connect(open, onDeath) {
     if (state !== 'closed') close(reason);
     if (running) onDeath(reason);
   };
-  /** @param {object} message @param {number} id @param {Transferable[]} transfer */
-  const ask = (message, id, transfer) =>
+  /** @param {object} message @param {number} id */
+  const ask = (message, id) =>
     new Promise((resolve, reject) => {
       if (state === 'closed') {
         reject(new AttentionError('WORKER_DIED', 'The worker has stopped'));
@@ -72,7 +66,7 @@ async function connect(open, onDeath) {
       }
       const timer = setTimeout(() => die(`no answer in ${TIMEOUT / 1000} s`), TIMEOUT);
       pending.set(id, { resolve, reject, timer });
-      port.postMessage(message, transfer);
+      port.postMessage(message);
     });
 
   port.onmessage = ({ data: { id = 0, answer, error } }) => {
@@ -82,6 +76,7 @@ async function connect(open, onDeath) {
     clearTimeout(waiting.timer);
     if (error) waiting.reject(new AttentionError(error.code, error.message, error));
     else waiting.resolve(answer);
+    if (state === 'retired' && pending.size === 0) close();
   };
   if ('onerror' in port) {
     port.onerror = (event) => {
@@ -90,7 +85,7 @@ async function connect(open, onDeath) {
     };
   }
 
-  await ask({ binaries }, 0, Object.values(binaries)).catch((error) => {
+  await ask({ binaries: { simd, scalar } }, 0).catch((error) => {
     if (state !== 'closed') close();
     throw error;
   });
@@ -98,9 +93,13 @@ async function connect(open, onDeath) {
   return {
     evaluate(request) {
       lastId += 1;
-      return ask({ id: lastId, request }, lastId, []);
+      return ask({ id: lastId, request }, lastId);
     },
     close,
+    retire() {
+      if (pending.size === 0) close();
+      else state = 'retired';
+    },
   };
 }
 
@@ -134,72 +133,68 @@ function openHere() {
 /** @typedef {object} Client
  * @property {(request: Request) => Promise<Answer>} evaluate
  * @property {() => void} close
- * @property {Mode | undefined} mode  once something was evaluated
  * @property {((reason: string) => void) | undefined} onRestart  called when a worker died and a new one
  *   takes its place
  */
 
 /**
  * Nothing starts before the first evaluate().
- * @param {{ workerUrl?: string | URL, modes?: Mode[] }} [options]  workerUrl: the address of worker.js,
- *   for pages that allow no worker from a blob, by default beside this script; modes: which to try, in
- *   this order
+ * @param {{ workerUrl?: string | URL }} [options]  workerUrl: the address of worker.js, for pages that
+ *   allow no worker from a blob, by default beside this script
  * @returns {Client}
  */
-export function createClient({
-  workerUrl = here && new URL('worker.js', here),
-  modes = ['blob-worker', 'url-worker', 'main'],
-} = {}) {
+export function createClient({ workerUrl = here && new URL('worker.js', here) } = {}) {
   /** @type {Promise<Backend> | undefined} */
-  let backend;
+  let worker;
+  /** @type {Promise<Backend> | undefined} */
+  let standIn;
+  let hadWorker = false;
 
-  /** @param {string} reason */
-  const onDeath = (reason) => {
-    backend = undefined;
-    client.onRestart?.(reason);
-  };
-  /** @type {Record<Mode, () => Endpoint>} */
-  const openers = {
-    'blob-worker': openBlobWorker,
-    'url-worker': () => {
-      if (workerUrl) return openWorker(workerUrl);
-      throw new AttentionError('WORKER_DIED', 'No address of a worker is known');
-    },
-    main: openHere,
-  };
-
-  const start = async () => {
-    /** @type {unknown} */
-    let failure;
-    for (const mode of modes) {
-      try {
-        const started = await connect(openers[mode], onDeath);
-        client.mode = mode;
-        return started;
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
+  const startHere = () =>
+    connect(openHere, (reason) => {
+      standIn = undefined;
+      client.onRestart?.(reason);
+    });
+  const startWorker = async () => {
+    /** @param {string} reason */
+    const onDeath = (reason) => {
+      worker = undefined;
+      client.onRestart?.(reason);
+    };
+    const started = await connect(openBlobWorker, onDeath).catch((error) => {
+      if (!workerUrl) throw error;
+      return connect(() => openWorker(workerUrl), onDeath);
+    });
+    hadWorker = true;
+    standIn?.then(
+      ({ retire }) => retire(),
+      () => {},
+    );
+    standIn = undefined;
+    return started;
   };
 
   /** @type {Client} */
   const client = {
-    mode: undefined,
     onRestart: undefined,
     async evaluate(request) {
-      backend ??= start().catch((error) => {
-        backend = undefined;
-        throw error;
-      });
+      // A request that killed a worker waits for the next one: it is kept off the page's thread.
+      if (!worker && !hadWorker) standIn = startHere();
+      worker ??= startWorker();
+      const starting = worker;
+      const backend = standIn
+        ? standIn.catch(() => starting)
+        : starting.catch(() => (standIn ??= startHere()));
       return (await backend).evaluate(request);
     },
     close() {
-      backend?.then(
-        (started) => started.close(),
-        () => {},
-      );
-      backend = undefined;
+      for (const backend of [worker, standIn]) {
+        backend?.then(
+          ({ close }) => close(),
+          () => {},
+        );
+      }
+      worker = standIn = undefined;
     },
   };
   return client;

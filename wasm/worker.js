@@ -1,12 +1,13 @@
 /**
  * The core behind a port: a worker's own, or one end of a channel on the page's thread. First message:
- * { binaries }, answered by { ready: true }; then { id, request }, answered by { id, answer }. Failures
- * come as { id, error }.
+ * { binaries }, both twins deflated and in base64, answered by { ready: true }; then { id, request },
+ * answered by { id, answer }. Failures come as { id, error }.
  *
  * The build makes of this file, and all that it imports, one function workerMain(port), whose text is the
  * worker's source.
  */
 
+import { fromBase64 } from './base64.js';
 import { createEvaluator } from './evaluate.js';
 import { startTwin } from './functions.js';
 
@@ -16,14 +17,21 @@ import { startTwin } from './functions.js';
 /** @param {any} error */
 const plain = ({ code = 'TRAP', message, option }) => ({ code, message, option });
 
+/** @param {string} packed */
+function unpack(packed) {
+  const { body } = new Response(fromBase64(packed));
+  const bytes = body?.pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Response(bytes).arrayBuffer();
+}
+
 /** @param {Port} port */
 export function serve(port) {
   /** @type {ReturnType<typeof createEvaluator>} */
   let evaluate;
 
-  /** @param {{ simd: ArrayBuffer, scalar: ArrayBuffer }} binaries */
+  /** @param {{ simd: string, scalar: string }} binaries */
   const start = async ({ simd, scalar }) => {
-    const twins = { simd: async () => simd, scalar: async () => scalar };
+    const twins = { simd: () => unpack(simd), scalar: () => unpack(scalar) };
     evaluate = createEvaluator(await startTwin(twins, 'auto'));
     port.postMessage({ ready: true }, {});
   };

@@ -8,24 +8,35 @@ const figureMarkup = '<attention-playground lang="en"></attention-playground>';
 const script = '<script src="/dist/attention-playground.js"></script>';
 
 eachBrowser((browser) => {
-  /** @param {string} before a script of the page that runs first @param {import('./harness.js').OpenOptions} [options] */
-  const open = async (before, options) => {
+  /** @param {string} before a script of the page that runs first */
+  const open = async (before) => {
     const page = await browser.open(`<script>${before}</script>${script}${figureMarkup}`, {
       policy: null,
-      ...options,
     });
     return figureOn(page);
   };
 
-  const remember = `
-    const Real = Worker;
-    window.workers = [];
-    window.Worker = class extends Real {
-      constructor(...all) { super(...all); workers.push(this); }
-    };`;
+  /**
+   * The same once the worker answers, not the page's own thread any more.
+   * @param {string} [before]  Real is the browser's Worker, workers are those of the page
+   */
+  const openWithWorker = async (before = '') => {
+    const figure = await open(`
+      const Real = Worker;
+      const workers = [];
+      window.Worker = class extends Real {
+        constructor(...all) {
+          super(...all);
+          workers.push(this);
+          this.addEventListener('message', () => { window.workers = workers; }, { once: true });
+        }
+      };${before}`);
+    await figure.page.waitForFunction('window.workers');
+    return figure;
+  };
 
   test('a worker that dies is replaced, and says so', async () => {
-    const figure = await open(remember);
+    const figure = await openWithWorker();
     const { page } = figure;
     const text = await figure.find('.source textarea');
     await figure.after(() => figure.type(text, 'one two three'));
@@ -43,7 +54,7 @@ eachBrowser((browser) => {
   });
 
   test('a request whose worker dies is sent again', async () => {
-    const figure = await open(`${remember}
+    const figure = await openWithWorker(`
       const post = Real.prototype.postMessage;
       let killed = false;
       Real.prototype.postMessage = function (message, ...rest) {
@@ -60,7 +71,7 @@ eachBrowser((browser) => {
   });
 
   test('a request that kills every worker is given up; undo brings the figure back', async () => {
-    const figure = await open(`${remember}
+    const figure = await openWithWorker(`
       const post = Real.prototype.postMessage;
       Real.prototype.postMessage = function (message, ...rest) {
         if (message.request?.input.causal) {
@@ -112,7 +123,7 @@ eachBrowser((browser) => {
   });
 
   test('an error of the core stands beside its control and goes with the next state', async () => {
-    const figure = await open(`${remember}
+    const figure = await openWithWorker(`
       const post = Real.prototype.postMessage;
       Real.prototype.postMessage = function (message, ...rest) {
         if (message.request?.input.causal) message.request.input.temperature = -1;
