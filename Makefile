@@ -138,7 +138,7 @@ build/fuzz/tests/c/fuzz_%: build/fuzz/tests/c/fuzz_%.o build/fuzz/attn.a
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer -o $@ $^ -lm
 
 # In double the tests that compare with a definition ask for 1e-12.
-DOUBLE_TESTS := $(foreach name,attention gradients layers losses masks,build/double/tests/c/test_$(name))
+DOUBLE_TESTS := $(foreach name,attention gradients layers losses masks recurrent,build/double/tests/c/test_$(name))
 NATIVE_TESTS := $(foreach name,$(NATIVE),$(C_TESTS:%.c=build/$(name)/%)) $(DOUBLE_TESTS)
 native: $(NATIVE_TESTS)
 

@@ -112,4 +112,24 @@ attn_tensor *attn_fill_uniform(attn_tape *tape, attn_tensor *parameter, uint32_t
 attn_tensor *attn_fill_xavier(attn_tape *tape, attn_tensor *weight, uint32_t seed);
 attn_tensor *attn_fill_fan_in(attn_tape *tape, attn_tensor *parameter, uint32_t seed, int32_t in);
 
+/* One layer of gated recurrent units: x [B, T, in] and the state before it, [B, 1, H] or NULL for
+ * zeros, → every hidden state [B, T, H]. */
+typedef struct attn_gru_weights {
+  const attn_tensor *input_weight, *hidden_weight; /* [3H, in], [3H, H]; gates reset, update, new */
+  const attn_tensor *input_bias, *hidden_bias;     /* [3H] */
+} attn_gru_weights;
+attn_tensor *attn_gru(attn_tape *tape, const char *name, const attn_tensor *x,
+                      const attn_tensor *state, const attn_gru_weights *weights);
+
+/* count elements of x from `from` on along one axis. */
+attn_tensor *attn_slice(attn_tape *tape, const char *name, const attn_tensor *x, int32_t axis,
+                        int32_t from, int32_t count);
+
+/* Pieces one after the other along one axis; above ATTN_MAX_INPUTS first in groups, `part.name`. */
+attn_tensor *attn_join(attn_tape *tape, const char *name, int32_t axis, int32_t count,
+                       const attn_tensor *const *pieces);
+
+/* x [B, 1, H] → [B, times, H]. */
+attn_tensor *attn_repeat(attn_tape *tape, const char *name, const attn_tensor *x, int32_t times);
+
 #endif

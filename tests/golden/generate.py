@@ -11,6 +11,9 @@ what must come back: a tensor, or an object of results (others may come back as 
 that the same output must come back when the weights are not asked for. Tensors are
 { shape, data }; NaN and the infinities are written as strings, which JSON has no numbers for.
 
+Those in core/ are read by the tests in C: `call` names what is tested, and tensors stand by their
+names in `options` and `expect`.
+
 Inputs are float32 numbers of three decimals, so that the text gives back the same bits. They are
 widened to float64, the reference runs in float64, and its result is rounded to float32 once.
 A case draws its numbers from its own name: adding one leaves the others as they were.
@@ -19,6 +22,7 @@ Where PyTorch and this project differ on purpose (a row with no key allowed is z
 there), `zero_empty_rows` in vectors.py says so and nothing else does.
 """
 
+import glob
 import os
 import sys
 
@@ -29,6 +33,7 @@ sys.dont_write_bytecode = True
 import attention
 import blocks
 import positions
+import recurrent
 from vectors import HERE
 
 
@@ -43,7 +48,8 @@ def main():
         blocks.gelu()
         blocks.encoder_layer()
         positions.positions()
-    written = [os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".json")]
+        recurrent.gru()
+    written = glob.glob(os.path.join(HERE, "**", "*.json"), recursive=True)
     print(f"tests/golden: {sum(map(os.path.getsize, written)) / 1024:.0f} KB of vectors")
 
 
