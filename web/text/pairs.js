@@ -12,7 +12,7 @@
  *               has (l'oiseau, 一本书)
  */
 
-import { tokenise } from './tokenise.js';
+import { joinTokens, tokenise } from './tokenise.js';
 
 /** @typedef {import('./vocabulary.js').Vocabulary} Vocabulary */
 /** @typedef {'words' | 'characters'} Unit */
@@ -133,6 +133,16 @@ function cutKnown(word, vocabulary) {
     from = to;
   }
   return complete || UNSPACED.test(word) ? parts : [word];
+}
+
+/**
+ * Tokens as a reader of the language writes them.
+ * @param {readonly string[]} tokens
+ * @param {Unit | 'lexicon'} unit
+ */
+export function textOf(tokens, unit) {
+  const text = joinTokens(tokens, unit === 'characters' ? unit : 'words');
+  return text.replace(/(^|\s)(qu|[cdjlmnst])' /gi, "$1$2'");
 }
 
 /**
