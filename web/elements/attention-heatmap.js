@@ -43,61 +43,49 @@ import { fill, float32, full, short } from '../draw/format.js';
 import { drawHeatmap } from '../draw/heatmap.js';
 import { boxOf, cellAt } from '../draw/layout.js';
 import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
-import {
-  Problem,
-  readEdited,
-  readJson,
-  readKind,
-  readLabels,
-  readMask,
-  readMatrix,
-  readPalette,
-  readRange,
-} from './heatmap-data.js';
+import { Problem } from './heatmap-data.js';
 import { HeatmapEditor } from './heatmap-editor.js';
 import { Figure } from './heatmap-figure.js';
 import { gridLimit, HeatmapGrid } from './heatmap-grid.js';
+import { blank, byAttribute, flags, properties } from './heatmap-properties.js';
 import { style } from './heatmap-style.js';
 import { adopt } from './style.js';
 import { Surface } from './surface.js';
 import { schemeOf } from './theme.js';
 
-/** @typedef {import('./heatmap-data.js').Matrix} Matrix */
-/** @typedef {import('./heatmap-data.js').MatrixLike} MatrixLike */
-/** @typedef {import('./heatmap-data.js').Token} Token */
 /** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
 /** @typedef {import('./heatmap-grid.js').Cell} Cell */
+/** @typedef {new () => HTMLElement & import('./tag-names.js').HeatmapProperties} Base */
 
-const asText = (/** @type {string | null} */ text) => text;
+export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
+  static observedAttributes = [...Object.keys(byAttribute), ...flags];
 
-/** The property of each attribute and how its text is read; flags are true when present. */
-const attributes = {
-  values: { property: 'matrix', read: readJson },
-  rows: { property: 'rowLabels', read: readJson },
-  columns: { property: 'columnLabels', read: readJson },
-  mask: { property: 'mask', read: readJson },
-  range: {
-    property: 'range',
-    read: (/** @type {string | null} */ text, /** @type {string} */ name) =>
-      text?.trim().startsWith('[') ? readJson(text, name) : text,
-  },
-  kind: { property: 'kind', read: asText },
-  palette: { property: 'palette', read: asText },
-  label: { property: 'label', read: asText },
-  'row-axis': { property: 'rowAxis', read: asText },
-  'column-axis': { property: 'columnAxis', read: asText },
-  editable: { property: 'editable', read: null },
-  thumbnail: { property: 'thumbnail', read: null },
-};
-
-/** Properties that a page may have set before the element was defined. */
-const early = [
-  ...Object.values(attributes).map(({ property }) => property),
-  ...['edited', 'rowFlags', 'selected', 'highlight', 'strings'],
-];
-
-export class AttentionHeatmap extends HTMLElement {
-  static observedAttributes = Object.keys(attributes);
+  static {
+    for (const [name, { check }] of Object.entries(properties)) {
+      Object.defineProperty(AttentionHeatmap.prototype, name, {
+        /** @this {AttentionHeatmap} */
+        get() {
+          return /** @type {any} */ (this.#parts)[name];
+        },
+        /** @this {AttentionHeatmap} */
+        set(value) {
+          this.#set(name, check ? check(value) : value);
+        },
+      });
+    }
+    for (const name of flags) {
+      Object.defineProperty(AttentionHeatmap.prototype, name, {
+        /** @this {AttentionHeatmap} */
+        get() {
+          return this.hasAttribute(name);
+        },
+        /** @this {AttentionHeatmap} */
+        set(value) {
+          this.toggleAttribute(name, value);
+        },
+      });
+    }
+  }
 
   #root = this.attachShadow({ mode: 'open' });
   #surface = new Surface(
@@ -106,28 +94,16 @@ export class AttentionHeatmap extends HTMLElement {
     () => this.#adopt(),
   );
   #grid = new HeatmapGrid();
-  #editor = new HeatmapEditor(() => this.#choose(this.#parts.selected, true));
+  #editor = new HeatmapEditor(() => this.#choose(this.#selected, true));
   #caption = document.createElement('p');
   #readout = document.createElement('p');
   #error = document.createElement('p');
 
-  #parts = {
-    matrix: /** @type {Matrix | null} */ (null),
-    rowLabels: /** @type {readonly Token[] | null} */ (null),
-    columnLabels: /** @type {readonly Token[] | null} */ (null),
-    mask: /** @type {ArrayLike<number> | null} */ (null),
-    rowFlags: /** @type {ArrayLike<number> | null} */ (null),
-    edited: /** @type {(readonly [row: number, column: number])[]} */ ([]),
-    kind: readKind(null),
-    range: readRange(null),
-    palette: /** @type {'cividis' | 'viridis'} */ ('cividis'),
-    label: /** @type {string | null} */ (null),
-    rowAxis: /** @type {string | null} */ (null),
-    columnAxis: /** @type {string | null} */ (null),
-    selected: /** @type {Cell | null} */ (null),
-    highlight: /** @type {{ row?: number | null, column?: number | null } | null} */ (null),
-    strings: /** @type {HeatmapStrings | null} */ (null),
-  };
+  #parts = blank();
+  /** @type {Cell | null} */
+  #selected = null;
+  /** @type {{ row?: number | null, column?: number | null } | null} */
+  #highlight = null;
   /** What is wrong, by the property that caused it. @type {Map<string, Problem>} */
   #problems = new Map();
   /** What was last found good. @type {Figure | null} */
@@ -160,7 +136,8 @@ export class AttentionHeatmap extends HTMLElement {
   }
 
   connectedCallback() {
-    for (const property of early) {
+    // A page may have set properties before the element was defined.
+    for (const property of [...Object.keys(properties), ...flags, 'selected', 'highlight']) {
       const own = Object.getOwnPropertyDescriptor(this, property);
       if (!own) continue;
       Reflect.deleteProperty(this, property);
@@ -183,141 +160,28 @@ export class AttentionHeatmap extends HTMLElement {
    * @param {string | null} text
    */
   attributeChangedCallback(name, _before, text) {
-    const { property, read } = attributes[/** @type {keyof typeof attributes} */ (name)];
-    if (!read) return this.#changed();
-    this.#attempt(property, () => Object.assign(this, { [property]: read(text, name) }));
-  }
-
-  /** @returns {Matrix | null} */
-  get matrix() {
-    return this.#parts.matrix;
-  }
-  /** @param {import('./heatmap-data.js').MatrixLike | Matrix | null} value */
-  set matrix(value) {
-    this.#set('matrix', value === null ? null : readMatrix(value));
-  }
-
-  get rowLabels() {
-    return this.#parts.rowLabels;
-  }
-  set rowLabels(value) {
-    this.#set('rowLabels', readLabels(value, 'row'));
-  }
-
-  get columnLabels() {
-    return this.#parts.columnLabels;
-  }
-  set columnLabels(value) {
-    this.#set('columnLabels', readLabels(value, 'column'));
-  }
-
-  /** @returns {ArrayLike<number> | null} */
-  get mask() {
-    return this.#parts.mask;
-  }
-  /** @param {import('./heatmap-data.js').MatrixLike | ArrayLike<number> | null} value */
-  set mask(value) {
-    this.#set('mask', readMask(value));
-  }
-
-  get rowFlags() {
-    return this.#parts.rowFlags;
-  }
-  set rowFlags(value) {
-    this.#set('rowFlags', value);
-  }
-
-  get edited() {
-    return this.#parts.edited;
-  }
-  set edited(value) {
-    this.#set('edited', readEdited(value));
-  }
-
-  /** @returns {import('../draw/colour.js').Kind} */
-  get kind() {
-    return this.#parts.kind;
-  }
-  /** @param {string | null} value */
-  set kind(value) {
-    this.#set('kind', readKind(value));
-  }
-
-  /** @returns {import('../draw/colour.js').Range | null} */
-  get range() {
-    return this.#parts.range;
-  }
-  /** @param {import('../draw/colour.js').Range | null} value */
-  set range(value) {
-    this.#set('range', readRange(value));
-  }
-
-  /** @returns {'cividis' | 'viridis'} */
-  get palette() {
-    return this.#parts.palette;
-  }
-  /** @param {string | null} value */
-  set palette(value) {
-    this.#set('palette', readPalette(value));
-  }
-
-  get label() {
-    return this.#parts.label;
-  }
-  set label(value) {
-    this.#set('label', value);
-  }
-
-  get rowAxis() {
-    return this.#parts.rowAxis;
-  }
-  set rowAxis(value) {
-    this.#set('rowAxis', value);
-  }
-
-  get columnAxis() {
-    return this.#parts.columnAxis;
-  }
-  set columnAxis(value) {
-    this.#set('columnAxis', value);
-  }
-
-  get strings() {
-    return this.#parts.strings;
-  }
-  set strings(value) {
-    this.#set('strings', value);
+    if (flags.includes(name)) return this.#changed();
+    const { name: property, read } = byAttribute[name];
+    this.#attempt(property, () =>
+      Object.assign(this, { [property]: read ? read(text, name) : text }),
+    );
   }
 
   get selected() {
-    return this.#parts.selected;
+    return this.#selected;
   }
   set selected(value) {
-    this.#parts.selected = value;
+    this.#selected = value;
     if (value) this.#grid.activate(value, false);
     this.#surface.invalidate();
   }
 
   get highlight() {
-    return this.#parts.highlight;
+    return this.#highlight;
   }
   set highlight(value) {
-    this.#parts.highlight = value;
+    this.#highlight = value;
     this.#surface.invalidate();
-  }
-
-  get editable() {
-    return this.hasAttribute('editable');
-  }
-  set editable(value) {
-    this.toggleAttribute('editable', value);
-  }
-
-  get thumbnail() {
-    return this.hasAttribute('thumbnail');
-  }
-  set thumbnail(value) {
-    this.toggleAttribute('thumbnail', value);
   }
 
   /** Resolves when everything set so far is drawn. */
@@ -418,9 +282,9 @@ export class AttentionHeatmap extends HTMLElement {
     const inside = (/** @type {Cell | null} */ cell) =>
       cell && cell.row < rows && cell.column < columns ? cell : null;
     this.#hover = inside(this.#hover);
-    const selected = inside(this.#parts.selected);
+    const selected = inside(this.#selected);
     const highlight =
-      this.#hover ?? this.#parts.highlight ?? (this.#focused ? selected : null) ?? undefined;
+      this.#hover ?? this.#highlight ?? (this.#focused ? selected : null) ?? undefined;
     const { geometry, heatmap } = figure.picture(surface, surface.theme, { highlight, selected });
     this.#geometry = geometry;
     surface.resize(geometry.width, geometry.height);
@@ -526,7 +390,7 @@ export class AttentionHeatmap extends HTMLElement {
    */
   #choose(cell, focus) {
     if (!cell) return;
-    const before = this.#parts.selected;
+    const before = this.#selected;
     this.selected = cell;
     if (focus) this.#grid.activate(cell, true);
     if (before?.row !== cell.row || before?.column !== cell.column) this.#send('cellselect', cell);
@@ -560,19 +424,16 @@ export class AttentionHeatmap extends HTMLElement {
     const figure = this.#figure;
     if (!figure) return;
     const { row, column } = cell;
-    const others = this.edited.filter(([y, x]) => y !== row || x !== column);
-    if (value === null && others.length === this.edited.length) return;
+    const others = this.#parts.edited.filter(([y, x]) => y !== row || x !== column);
+    if (value === null && others.length === this.#parts.edited.length) return;
     const previous = figure.valueAt(row, column);
     if (!this.#send('celledit', cell, { value, previous })) return;
-    if (value === null) {
-      this.edited = others;
-      return;
-    }
+    if (value === null) return this.#set('edited', others);
     const { rows, columns } = figure.parts.matrix;
     const data = figure.numbers();
     data[row * columns + column] = value;
-    this.matrix = { shape: [rows, columns], data };
-    this.edited = [...others, [row, column]];
+    this.#set('matrix', { rows, columns, data });
+    this.#set('edited', [...others, [row, column]]);
   }
 
   /**
