@@ -1,7 +1,7 @@
 // Builds what the wasm files and the sources in wasm/ and web/ make together.
 //
 //   build/binaries.js             both wasm files as base64: `simd`, `scalar`
-//   build/binaries-deflated.js    the same, deflated first
+//   build/binaries-deflated.js    `woven`: both together, deflated first; `simdLength`
 //   build/colour-tables.js        `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
 //   build/formulas.js             `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
 //   build/worker-main.js          `workerMain`: the worker and what it imports, as one function
@@ -22,6 +22,7 @@ import { promisify } from 'node:util';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as chromatic from 'd3-scale-chromatic';
 import * as esbuild from 'esbuild';
+import { weave } from '../wasm/weave.js';
 import formulas from '../web/lessons/formulas.js';
 import { mathTree } from './formulas.js';
 
@@ -49,9 +50,9 @@ async function writeBinaries() {
   const simd = await readFile(at('dist/attention.wasm'));
   const scalar = await readFile(at('dist/attention-scalar.wasm'));
   const base64 = (/** @type {Buffer} */ bytes) => bytes.toString('base64');
-  const deflated = (/** @type {Buffer} */ bytes) => base64(deflateRawSync(bytes, { level: 9 }));
+  const woven = base64(deflateRawSync(weave(simd, scalar), { level: 9 }));
   await writeModule('binaries.js', { simd: base64(simd), scalar: base64(scalar) });
-  await writeModule('binaries-deflated.js', { simd: deflated(simd), scalar: deflated(scalar) });
+  await writeModule('binaries-deflated.js', { woven, simdLength: simd.length });
 }
 
 /**

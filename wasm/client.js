@@ -6,7 +6,7 @@
  * A worker that dies or hangs rejects what is pending with WORKER_DIED; the next request starts a new one.
  */
 
-import { scalar, simd } from '../build/binaries-deflated.js';
+import { simdLength, woven } from '../build/binaries-deflated.js';
 import { workerMain } from '../build/worker-main.js';
 import { AttentionError } from './error.js';
 
@@ -85,7 +85,7 @@ async function connect(open, onDeath) {
     };
   }
 
-  await ask({ binaries: { simd, scalar } }, 0).catch((error) => {
+  await ask({ binaries: { woven, simdLength } }, 0).catch((error) => {
     if (state !== 'closed') close();
     throw error;
   });

@@ -1,6 +1,6 @@
 /**
  * The core behind a port: a worker's own, or one end of a channel on the page's thread. First message:
- * { binaries }, both twins deflated and in base64, answered by { ready: true }; then { id, request },
+ * { binaries }, both twins woven, deflated and in base64, answered by { ready: true }; then { id, request },
  * answered by { id, answer }. Failures come as { id, error }.
  *
  * The build makes of this file, and all that it imports, one function workerMain(port), whose text is the
@@ -10,6 +10,7 @@
 import { fromBase64 } from './base64.js';
 import { createEvaluator } from './evaluate.js';
 import { startTwin } from './functions.js';
+import { unweave } from './weave.js';
 
 /** @typedef {{ onmessage: ((event: MessageEvent) => void) | null,
  *   postMessage(message: any, options: StructuredSerializeOptions): void }} Port */
@@ -29,9 +30,10 @@ export function serve(port) {
   /** @type {ReturnType<typeof createEvaluator>} */
   let evaluate;
 
-  /** @param {{ simd: string, scalar: string }} binaries */
-  const start = async ({ simd, scalar }) => {
-    const twins = { simd: () => unpack(simd), scalar: () => unpack(scalar) };
+  /** @param {{ woven: string, simdLength: number }} binaries */
+  const start = async ({ woven, simdLength }) => {
+    const { first, second } = unweave(new Uint8Array(await unpack(woven)), simdLength);
+    const twins = { simd: async () => first, scalar: async () => second };
     evaluate = createEvaluator(await startTwin(twins, 'auto'));
     port.postMessage({ ready: true }, {});
   };
