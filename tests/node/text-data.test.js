@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { alignmentAgreement } from '../../web/text/alignment.js';
 import { bleu, meanBleu } from '../../web/text/bleu.js';
 import { DataSet, decode, encode } from '../../web/text/data-set.js';
 import { hash, REASONS, readPairs, splitPairs, textOf, tokensOf } from '../../web/text/pairs.js';
@@ -109,6 +110,11 @@ describe('a typed sentence', () => {
     assert.deepEqual(cut('一本书。'), ['一', '本', '书', '。']);
     assert.deepEqual(cut('一书本。'), ['一', '书本', '。']);
     assert.deepEqual(cut('一本新书。'), ['一', '本', '新', '书', '。']);
+  });
+
+  test('a text without a space is cut as fast as it is long', { timeout: 10_000 }, () => {
+    const signs = Array(200_000).fill('书');
+    assert.deepEqual(tokensOf(signs.join(''), 'lexicon', known), signs);
   });
 
   test('a word of an alphabet with an unknown rest stays whole', () => {
@@ -248,6 +254,51 @@ describe('BLEU', () => {
   test('of many sentences it is the mean', () => {
     close(meanBleu([['a'], ['b']], [['a'], ['c']]), 0.5);
     assert.throws(() => meanBleu([['a']], []), /1 predictions with 0 labels/);
+  });
+});
+
+describe('agreement with an alignment', () => {
+  /** @type {import('../../web/text/pairs.js').Pair[]} */
+  const pairs = [
+    {
+      source: words('a b'),
+      target: words('x y z'),
+      alignment: [
+        [0, 0],
+        [1, 0],
+        [1, 2],
+      ],
+    },
+    { source: words('a'), target: words('x'), alignment: [[0, 0]] },
+  ];
+  // Two heads that disagree: for each pair a head's rows are the queries x y z <eos>, its columns the keys.
+  const data = [
+    [0.1, 0.9, 0.0, 1.0, 0.6, 0.4, 1, 1],
+    [0.1, 0.9, 0.0, 1.0, 0.3, 0.7, 1, 1],
+    [0.6, 0.4, 1.0, 0.0, 1.0, 0.0, 1, 1],
+    [0.3, 0.7, 0.0, 1.0, 0.0, 1.0, 1, 1],
+  ].flat();
+
+  test('counts the aligned target words and the rows that are largest on one of theirs', () => {
+    // x of the first pair: key 1, aligned. z: .9 against 1.1, key 1, aligned. x of the second: key 1, not.
+    assert.deepEqual(alignmentAgreement(pairs, { shape: [2, 2, 4, 2], data }), {
+      agreeing: 2,
+      words: 3,
+    });
+  });
+
+  test('a pair without an alignment, and words behind the last step, do not count', () => {
+    const weights = { shape: [1, 1, 2, 2], data: [1, 0, 1, 0] };
+    assert.deepEqual(alignmentAgreement([pairs[0]], weights), { agreeing: 1, words: 1 });
+    const plain = [{ source: ['a'], target: ['x'] }];
+    assert.deepEqual(alignmentAgreement(plain, weights), { agreeing: 0, words: 0 });
+  });
+
+  test('refuses weights of other pairs', () => {
+    assert.throws(
+      () => alignmentAgreement(pairs, { shape: [1, 1, 2, 2], data: [] }),
+      /\[1, 1, 2, 2\] do not belong to 2 pairs/,
+    );
   });
 });
 

@@ -15,7 +15,7 @@
 import { joinTokens, tokenise } from './tokenise.js';
 
 /** @typedef {import('./vocabulary.js').Vocabulary} Vocabulary */
-/** @typedef {'words' | 'characters'} Unit */
+/** @typedef {import('./tokenise.js').Unit} Unit */
 /**
  * @typedef {object} Pair
  * @property {string[]} source  tokens
@@ -111,7 +111,9 @@ function cut(text, unit) {
  */
 export function tokensOf(text, unit, vocabulary) {
   if (unit !== 'lexicon') return cut(text, unit);
-  return cut(text.replace(/’/g, "'"), 'words').flatMap((word) => cutKnown(word, vocabulary));
+  const longest = vocabulary.tokens.reduce((most, { length }) => Math.max(most, length), 1);
+  const words = cut(text.replace(/’/g, "'"), 'words');
+  return words.flatMap((word) => cutKnown(word, vocabulary, longest));
 }
 
 /**
@@ -119,13 +121,14 @@ export function tokensOf(text, unit, vocabulary) {
  * unknown token; in writing without spaces each unknown character is.
  * @param {string} word
  * @param {Vocabulary} vocabulary
+ * @param {number} longest  word of it
  */
-function cutKnown(word, vocabulary) {
+function cutKnown(word, vocabulary, longest) {
   const signs = [...word];
   const parts = [];
   let complete = true;
   for (let from = 0; from < signs.length; ) {
-    let to = signs.length;
+    let to = Math.min(signs.length, from + longest);
     while (to > from + 1 && !vocabulary.has(signs.slice(from, to).join(''))) to -= 1;
     const part = signs.slice(from, to).join('');
     complete &&= vocabulary.has(part);
