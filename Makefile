@@ -157,7 +157,7 @@ dist/attention.wasm: $(SOURCES:%.c=build/simd/%.o) build/simd/wasm/abi.o build/s
 
 dist/attention-scalar.wasm: $(SOURCES:%.c=build/scalar/%.o) build/scalar/wasm/abi.o build/sources \
   tools/trim-wasm.js
-	$(call wasm)
+	$(call wasm,-Oz)
 
 build/bench.wasm: $(SOURCES:%.c=build/simd/%.o) $(BENCHES:%.c=build/simd/%.o) build/sources
 	$(call say,link,$@)
