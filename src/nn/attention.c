@@ -7,7 +7,8 @@
  *   output         weights · value                              [B, h, Tq, Dv]
  *
  * Where weights are not asked for and the score is a dot product under a softmax, one fused step
- * takes the place of the last five. Sizes and options are checked here once; operations rely on it.
+ * takes the place of the last five; it has no gradient, so where one is needed the steps stay.
+ * Sizes and options are checked here once; operations rely on it.
  */
 #include "nn/attention.h"
 
@@ -131,6 +132,12 @@ static attn_tensor *raw_scores(attn_tape *tape, const attn_tensor *query, const 
   }
 }
 
+static bool needs_gradient(const attn_tensor *query, const attn_tensor *key,
+                           const attn_tensor *value, const attn_attention_options *options) {
+  return query->requires_gradient || key->requires_gradient || value->requires_gradient ||
+         (options->bias && options->bias->requires_gradient);
+}
+
 /* mask, masked_scores, row_flags, weights from scores; masked_scores goes to *masked. */
 static attn_tensor *weigh(attn_tape *tape, const attn_tensor *scores, const attn_mask *mask,
                           attn_tensor **masked) {
@@ -172,7 +179,8 @@ attn_tensor *attn_attention_named(attn_tape *tape, const char *name, const attn_
                      query->name, query->shape[3], key->name, key->shape[3]);
 
   if (!options->need_weights && is_dot(options->score) &&
-      options->normalise == ATTN_NORMALISE_SOFTMAX && options->fill_mode == ATTN_FILL_EXCLUDE)
+      options->normalise == ATTN_NORMALISE_SOFTMAX && options->fill_mode == ATTN_FILL_EXCLUDE &&
+      !needs_gradient(query, key, value, options))
     return attn_fused_attention(tape, name, query, key, value, factor, &mask);
 
   attn_tensor *masked;

@@ -20,17 +20,15 @@ typedef struct block_memory {
   attn_real *reasons; /* [KEY_BLOCK] */
   attn_real *largest; /* [QUERY_BLOCK]: m */
   attn_real *sum;     /* [QUERY_BLOCK]: l */
-  attn_real *value;   /* [KEY_BLOCK, Dv] */
   attn_real *workspace;
 } block_memory;
 
-static bool take_memory(attn_tape *tape, block_memory *memory, int32_t width) {
+static bool take_memory(attn_tape *tape, block_memory *memory) {
   memory->scores = attn_scratch(tape, QUERY_BLOCK * KEY_BLOCK);
   memory->weights = attn_scratch(tape, QUERY_BLOCK * KEY_BLOCK);
   memory->reasons = attn_scratch(tape, KEY_BLOCK);
   memory->largest = attn_scratch(tape, QUERY_BLOCK);
   memory->sum = attn_scratch(tape, QUERY_BLOCK);
-  memory->value = attn_scratch(tape, KEY_BLOCK * (size_t)width);
   memory->workspace = attn_scratch(tape, ATTN_GEMM_WORKSPACE);
   return memory->workspace != NULL;
 }
@@ -66,10 +64,10 @@ typedef struct fused_call {
 } fused_call;
 
 /* Queries [first, first + rows) of one batch and head; pointers stand at the head's first row. */
-static void attend_block(attn_real *output, attn_real *flags, const attn_real *query,
-                         const attn_real *key, const attn_real *value, const fused_call *call,
-                         int32_t b, int32_t head, int32_t first, int32_t rows,
-                         const block_memory *memory) {
+static void attend_block(attn_tape *tape, attn_real *output, attn_real *flags,
+                         const attn_real *query, const attn_real *key, const attn_real *value,
+                         const fused_call *call, int32_t b, int32_t head, int32_t first,
+                         int32_t rows, const block_memory *memory) {
   const attn_mask *mask = call->mask;
   const int32_t width = call->width, value_width = call->value_width;
   attn_span span = {mask->keys, 0};
@@ -110,13 +108,12 @@ static void attend_block(attn_real *output, attn_real *flags, const attn_real *q
         const uint64_t row =
             ((uint64_t)b * (uint64_t)mask->heads + (uint64_t)head) * (uint64_t)mask->queries +
             (uint64_t)(first + i);
-        attn_dropout_row(weights, keys, call->dropout_key, row * (uint64_t)mask->keys + (uint64_t)j,
-                         call->dropout);
+        attn_dropout_row(weights, weights, NULL, keys, call->dropout_key,
+                         row * (uint64_t)mask->keys + (uint64_t)j, call->dropout);
       }
     }
-    attn_mix_block(output, memory->weights, KEY_BLOCK, memory->scores, KEY_BLOCK,
-                   value + (ptrdiff_t)j * value_width, rows, keys, value_width, memory->value,
-                   memory->workspace);
+    attn_mix_block(tape, output, memory->weights, KEY_BLOCK, 1, memory->scores,
+                   value + (ptrdiff_t)j * value_width, rows, keys, value_width, memory->workspace);
   }
   for (int32_t i = 0; i < rows; i++)
     if (memory->sum[i] != 0)
@@ -142,7 +139,7 @@ attn_tensor *attn_fused_attention(attn_tape *tape, const char *name, const attn_
   if (!out) return NULL;
   const attn_mark mark = attn_scratch_mark(tape);
   block_memory memory;
-  if (!take_memory(tape, &memory, value->shape[3])) return NULL;
+  if (!take_memory(tape, &memory)) return NULL;
   const fused_call call = {.mask = mask,
                            .factor = factor,
                            .width = query->shape[3],
@@ -153,8 +150,8 @@ attn_tensor *attn_fused_attention(attn_tape *tape, const char *name, const attn_
     for (int32_t head = 0; head < heads; head++) {
       const ptrdiff_t block = (ptrdiff_t)b * heads + head;
       for (int32_t i = 0; i < queries; i += QUERY_BLOCK)
-        attend_block(out->data + block * queries * call.value_width, flags->data + block * queries,
-                     query->data + block * queries * call.width,
+        attend_block(tape, out->data + block * queries * call.value_width,
+                     flags->data + block * queries, query->data + block * queries * call.width,
                      key->data + block * mask->keys * call.width,
                      value->data + block * mask->keys * call.value_width, &call, b, head, i,
                      queries - i < QUERY_BLOCK ? queries - i : QUERY_BLOCK, &memory);

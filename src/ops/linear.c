@@ -22,7 +22,7 @@ static void linear_backward(attn_tape *tape, const attn_tensor *y) {
   const ptrdiff_t rows = attn_rows(y);
   if (dx) attn_gemm(dx, in, dy, out, 1, weight->data, in, 1, (int)rows, in, out, true, workspace);
   if (dweight)
-    attn_gemm(dweight, in, dy, 1, out, x->data, in, 1, out, in, (int)rows, true, workspace);
+    attn_mix_block(tape, dweight, dy, 1, out, NULL, x->data, out, (int32_t)rows, in, workspace);
   if (dbias)
     for (ptrdiff_t row = 0; row < rows; row++)
       for (int32_t o = 0; o < out; o++) dbias[o] += dy[row * out + o];

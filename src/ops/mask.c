@@ -6,7 +6,10 @@
  * Query i stands at position p = i + Tk - Tq among the keys (the last query at the last key, as in
  * cached decoding), with top-left causal masks at p = i. All masks combine: a cell is masked when
  * any of them says so, and the tensor `mask` keeps each one's bit. What follows knows masked cells
- * by -inf alone, so that a cell edited to a number takes part again. */
+ * by -inf alone, so that a cell edited to a number takes part again.
+ *
+ *   dscores[b, h, i, j] = dmasked_scores[b, h, i, j] where no mask speaks, else 0; dbias likewise,
+ *                         summed over the axes along which the bias is spread */
 #include "math/rows.h"
 #include "ops/ops.h"
 
@@ -104,15 +107,16 @@ attn_span attn_mask_span(const attn_mask *mask, int32_t b, int32_t i) {
   return span;
 }
 
-/* Row (b, head, i) of a tensor that spreads along its axes of size 1; *step is 0 or 1. */
-static const attn_real *broadcast_row(const attn_tensor *tensor, int32_t b, int32_t head, int32_t i,
-                                      ptrdiff_t *step) {
+/* Where row (b, head, i) starts in a tensor that spreads along its axes of size 1; *step is 0 or 1.
+ */
+static ptrdiff_t broadcast_row(const attn_tensor *tensor, int32_t b, int32_t head, int32_t i,
+                               ptrdiff_t *step) {
   const int32_t *shape = tensor->shape;
   const ptrdiff_t row =
       ((ptrdiff_t)(shape[0] == 1 ? 0 : b) * shape[1] + (shape[1] == 1 ? 0 : head)) * shape[2] +
       (shape[2] == 1 ? 0 : i);
   *step = shape[3] == 1 ? 0 : 1;
-  return tensor->data + row * shape[3];
+  return row * shape[3];
 }
 
 void attn_mask_reasons(attn_real *reasons, const attn_mask *mask, int32_t b, int32_t head,
@@ -135,12 +139,12 @@ void attn_mask_reasons(attn_real *reasons, const attn_mask *mask, int32_t b, int
   }
   ptrdiff_t step;
   if (options->mask) {
-    const attn_real *cells = broadcast_row(options->mask, b, head, i, &step);
+    const attn_real *cells = options->mask->data + broadcast_row(options->mask, b, head, i, &step);
     for (int32_t c = 0; c < count; c++)
       if (cells[(j + c) * step] == 0) reasons[c] += ATTN_MASKED_BY_CELL;
   }
   if (options->bias) {
-    const attn_real *bias = broadcast_row(options->bias, b, head, i, &step);
+    const attn_real *bias = options->bias->data + broadcast_row(options->bias, b, head, i, &step);
     for (int32_t c = 0; c < count; c++)
       if (bias[(j + c) * step] == ATTN_MINUS_INFINITY) reasons[c] += ATTN_MASKED_BY_BIAS;
   }
@@ -153,7 +157,8 @@ void attn_mask_fill(attn_real *out, const attn_real *scores, const attn_real *re
   const attn_real fill =
       options->fill_mode == ATTN_FILL_GIVEN ? (attn_real)options->fill : ATTN_MINUS_INFINITY;
   ptrdiff_t step = 0;
-  const attn_real *bias = options->bias ? broadcast_row(options->bias, b, head, i, &step) : NULL;
+  const attn_real *bias =
+      options->bias ? options->bias->data + broadcast_row(options->bias, b, head, i, &step) : NULL;
   const attn_real slope = options->alibi_slopes ? options->alibi_slopes->data[head] : 0;
   for (int32_t c = 0; c < count; c++) {
     attn_real score = scores[c];
@@ -164,6 +169,28 @@ void attn_mask_fill(attn_real *out, const attn_real *scores, const attn_real *re
     }
     out[c] = reasons[c] == 0 ? score : fill;
   }
+}
+
+/* Slopes of ALiBi are constants: they get no gradient. */
+static void apply_mask_backward(attn_tape *tape, const attn_tensor *out) {
+  const attn_real *reasons = out->inputs[1]->data;
+  attn_tensor *bias = out->input_count > 2 && out->inputs[2]->rank == 4 ? out->inputs[2] : NULL;
+  attn_real *dscores = attn_gradient(tape, out->inputs[0]);
+  attn_real *dbias = bias ? attn_gradient(tape, bias) : NULL;
+  if (dscores)
+    for (ptrdiff_t i = 0; i < attn_length(out); i++)
+      dscores[i] += reasons[i] == 0 ? out->gradient[i] : 0;
+  if (!dbias) return;
+  const int32_t keys = attn_last(out);
+  ptrdiff_t at = 0;
+  for (int32_t b = 0; b < out->shape[0]; b++)
+    for (int32_t head = 0; head < out->shape[1]; head++)
+      for (int32_t i = 0; i < out->shape[2]; i++, at += keys) {
+        ptrdiff_t step;
+        attn_real *to = dbias + broadcast_row(bias, b, head, i, &step);
+        for (int32_t j = 0; j < keys; j++)
+          if (reasons[at + j] == 0) to[j * step] += out->gradient[at + j];
+      }
 }
 
 attn_tensor *attn_apply_mask(attn_tape *tape, const attn_tensor *scores, const attn_mask *mask) {
@@ -184,6 +211,7 @@ attn_tensor *attn_apply_mask(attn_tape *tape, const attn_tensor *scores, const a
   attn_tensor *out = attn_push(tape, "apply_mask", "masked_scores", attn_shape_of(scores),
                                ATTN_INPUTS(scores, reasons, options->bias, options->alibi_slopes));
   if (!out) return NULL;
+  out->backward = apply_mask_backward;
   ptrdiff_t at = 0;
   for (int32_t b = 0; b < mask->batch; b++)
     for (int32_t head = 0; head < mask->heads; head++)

@@ -68,19 +68,21 @@ attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
 attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *x,
                           float probability, uint32_t seed);
 #define ATTN_DROPPED_WEIGHTS "dropped_weights"
-void attn_dropout_row(attn_real *row, ptrdiff_t count, attn_random_key key, uint64_t first,
-                      float probability);
+/* out may be in; kept, where it is not NULL, gets 1 for a cell that stays and 0 for one that goes.
+ */
+void attn_dropout_row(attn_real *out, const attn_real *in, uint8_t *kept, ptrdiff_t count,
+                      attn_random_key key, uint64_t first, float probability);
 
 /* weights · value. A value whose key is masked and whose weight is 0 is never read. */
 attn_tensor *attn_mix(attn_tape *tape, const char *name, const attn_tensor *weights,
                       const attn_tensor *value, const attn_tensor *masked_scores);
 
-/* A block of the same: out[rows, width] += weights[rows, keys] · value[keys, width], strides in
- * elements. masked tells masked cells by -inf. scratch: keys × width. */
-void attn_mix_block(attn_real *out, const attn_real *weights, ptrdiff_t weights_stride,
-                    const attn_real *masked, ptrdiff_t masked_stride, const attn_real *value,
-                    int32_t rows, int32_t keys, int32_t width, attn_real *scratch,
-                    attn_real *workspace);
+/* A block of the same: out[rows, width] += left[rows, depth] · right[depth, width], left with a
+ * stride for each axis. Where a cell of left is 0, and -inf in `masked` if that is given with the
+ * same strides, it takes no part even where right is NaN. */
+void attn_mix_block(attn_tape *tape, attn_real *out, const attn_real *left, ptrdiff_t left_row,
+                    ptrdiff_t left_col, const attn_real *masked, const attn_real *right,
+                    int32_t rows, int32_t depth, int32_t width, attn_real *workspace);
 
 /* softmax(mask(query · keyᵀ × factor)) · value without any Tq × Tk tensor; also row_flags. */
 attn_tensor *attn_fused_attention(attn_tape *tape, const char *name, const attn_tensor *query,

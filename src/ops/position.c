@@ -2,7 +2,8 @@
  *
  *   sinusoidal   P[p, 2i] = sin(p ÷ 10000^(2i ÷ H)),  P[p, 2i + 1] = cos(p ÷ 10000^(2i ÷ H))
  *   rotary       pairs (a, b) of each row turn by p ÷ base^(2i ÷ D):
- *                (a cos - b sin, a sin + b cos); pair i is (i, i + D/2) or (2i, 2i + 1)
+ *                (a cos - b sin, a sin + b cos); pair i is (i, i + D/2) or (2i, 2i + 1);
+ *                gradients turn by the opposite angle
  *   ALiBi        slope[head] = 2^(-8 (head + 1) ÷ h)
  *
  * An odd H ends with a sine. The powers are computed in double by repeated squaring of constants,
@@ -95,30 +96,54 @@ static bool check_rotary(attn_tape *tape, const attn_tensor *x, const attn_tenso
   return true;
 }
 
+typedef struct rotary_attributes {
+  const attn_tensor *positions;
+  int32_t offset, pairing;
+  double log_base;
+} rotary_attributes;
+
+/* to = from turned by the positions; backward: to += from turned by their opposite. */
+static void turn_rows(attn_real *to, const attn_real *from, const attn_tensor *shape,
+                      const rotary_attributes *how, bool backward) {
+  const int32_t width = attn_last(shape), length = shape->shape[shape->rank - 2], half = width / 2;
+  const ptrdiff_t rows = attn_rows(shape);
+  const int32_t stride = how->pairing == ATTN_PAIRING_HALVES ? 1 : 2;
+  const int32_t partner = how->pairing == ATTN_PAIRING_HALVES ? half : 1;
+  for (int32_t i = 0; i < half; i++) {
+    const double frequency = exp_double(-how->log_base * (2 * i) / width);
+    for (int32_t t = 0; t < length; t++) {
+      const double position =
+          how->positions ? (double)how->positions->data[t] : (double)how->offset + t;
+      turn at = turn_by(position * frequency);
+      if (backward) at.sine = -at.sine;
+      for (ptrdiff_t row = t; row < rows; row += length) {
+        const ptrdiff_t first = row * width + i * stride;
+        const attn_real a = from[first], b = from[first + partner];
+        const attn_real turned_a = a * at.cosine - b * at.sine;
+        const attn_real turned_b = a * at.sine + b * at.cosine;
+        to[first] = backward ? to[first] + turned_a : turned_a;
+        to[first + partner] = backward ? to[first + partner] + turned_b : turned_b;
+      }
+    }
+  }
+}
+
+static void rotary_backward(attn_tape *tape, const attn_tensor *out) {
+  attn_real *dx = attn_gradient(tape, out->inputs[0]);
+  if (dx) turn_rows(dx, out->gradient, out, out->attributes, true);
+}
+
 attn_tensor *attn_rotary(attn_tape *tape, const char *name, const attn_tensor *x,
                          const attn_tensor *positions, int32_t offset, int32_t pairing,
                          float base) {
   if (!ATTN_READY(tape, x) || !check_rotary(tape, x, positions, pairing, base)) return NULL;
   attn_tensor *out = attn_push(tape, "rotary", name, attn_shape_of(x), ATTN_INPUTS(x, positions));
   if (!out) return NULL;
-  const int32_t width = attn_last(x), length = x->shape[x->rank - 2], half = width / 2;
-  const ptrdiff_t rows = attn_rows(x);
-  const int32_t stride = pairing == ATTN_PAIRING_HALVES ? 1 : 2;
-  const int32_t partner = pairing == ATTN_PAIRING_HALVES ? half : 1;
-  const double log_base = log_double((double)base);
-  for (int32_t i = 0; i < half; i++) {
-    const double frequency = exp_double(-log_base * (2 * i) / width);
-    for (int32_t t = 0; t < length; t++) {
-      const double position = positions ? (double)positions->data[t] : (double)offset + t;
-      const turn at = turn_by(position * frequency);
-      for (ptrdiff_t row = t; row < rows; row += length) {
-        const ptrdiff_t first = row * width + i * stride;
-        const attn_real a = x->data[first], b = x->data[first + partner];
-        out->data[first] = a * at.cosine - b * at.sine;
-        out->data[first + partner] = a * at.sine + b * at.cosine;
-      }
-    }
-  }
+  const rotary_attributes how = {positions, offset, pairing, log_double((double)base)};
+  out->backward = rotary_backward;
+  rotary_attributes *kept = attn_attributes(tape, out, sizeof *kept);
+  if (kept) *kept = how;
+  turn_rows(out->data, x->data, x, &how, false);
   return attn_finish(tape, out);
 }
 

@@ -5,18 +5,60 @@
  *   relu      weights[i, j] = max(0, s[i, j])
  *
  * A cell of -inf weighs exactly 0. A row without any other cell is empty: zeros, or NaN where
- * PyTorch is imitated. NaN and +inf spoil their own row only. */
+ * PyTorch is imitated. NaN and +inf spoil their own row only. Gradients, with weights w and their
+ * gradients g:
+ *
+ *   softmax   ds = w (g - Σ_j g w)
+ *   sigmoid   ds = g w (1 - w)
+ *   relu      ds = g
+ *
+ * where w is 0, as in all masked cells, g is not read: a masked NaN is behind it. */
 #include "math/functions.h"
 #include "math/rows.h"
 #include "ops/ops.h"
 
+/* An edited weight passes nothing on, but its score still counts in the sum of the row: there the
+ * weight before the edit is needed. */
+static void softmax_backward(attn_tape *tape, const attn_tensor *weights) {
+  attn_real *dscores = attn_gradient(tape, weights->inputs[0]);
+  const int32_t keys = attn_last(weights);
+  attn_real *computed = weights->overridden ? attn_scratch(tape, (size_t)keys) : NULL;
+  for (ptrdiff_t row = 0; row < attn_rows(weights); row++) {
+    const ptrdiff_t at = row * keys;
+    if (attn_row_is_zero(weights->gradient + at, keys)) continue;
+    if (computed) attn_row_softmax(computed, weights->inputs[0]->data + at, keys);
+    attn_row_softmax_backward(dscores + at, weights->gradient + at,
+                              computed ? computed : weights->data + at, keys);
+  }
+}
+
+static void sigmoid_backward(attn_tape *tape, const attn_tensor *weights) {
+  attn_real *dscores = attn_gradient(tape, weights->inputs[0]);
+  for (ptrdiff_t i = 0; i < attn_length(weights); i++) {
+    const attn_real weight = weights->data[i];
+    if (weight != 0) dscores[i] += weights->gradient[i] * weight * (1 - weight);
+  }
+}
+
+static void relu_backward(attn_tape *tape, const attn_tensor *weights) {
+  attn_real *dscores = attn_gradient(tape, weights->inputs[0]);
+  for (ptrdiff_t i = 0; i < attn_length(weights); i++)
+    if (weights->data[i] != 0) dscores[i] += weights->gradient[i];
+}
+
 attn_tensor *attn_normalise_scores(attn_tape *tape, const attn_tensor *masked_scores,
                                    int32_t normalise, bool empty_is_nan) {
-  static const char *const ops[] = {"softmax", "sigmoid", "relu"};
+  static const struct {
+    const char *op;
+    void (*backward)(attn_tape *, const attn_tensor *);
+  } kinds[] = {[ATTN_NORMALISE_SOFTMAX] = {"softmax", softmax_backward},
+               [ATTN_NORMALISE_SIGMOID] = {"sigmoid", sigmoid_backward},
+               [ATTN_NORMALISE_RELU] = {"relu", relu_backward}};
   if (!ATTN_READY(tape, masked_scores)) return NULL;
-  attn_tensor *weights = attn_push(tape, ops[normalise], "weights", attn_shape_of(masked_scores),
-                                   ATTN_INPUTS(masked_scores));
+  attn_tensor *weights = attn_push(tape, kinds[normalise].op, "weights",
+                                   attn_shape_of(masked_scores), ATTN_INPUTS(masked_scores));
   if (!weights) return NULL;
+  weights->backward = kinds[normalise].backward;
   const int32_t keys = attn_last(masked_scores);
   const attn_real *in = masked_scores->data;
   attn_real *out = weights->data;
@@ -57,28 +99,46 @@ attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
   return attn_finish(tape, flags);
 }
 
-void attn_dropout_row(attn_real *row, ptrdiff_t count, attn_random_key key, uint64_t first,
-                      float probability) {
-  const attn_real factor = 1 / (1 - (attn_real)probability);
+static attn_real dropout_factor(float probability) { return 1 / (1 - (attn_real)probability); }
+
+void attn_dropout_row(attn_real *out, const attn_real *in, uint8_t *kept, ptrdiff_t count,
+                      attn_random_key key, uint64_t first, float probability) {
+  const attn_real factor = dropout_factor(probability);
   uint32_t block[4];
   uint64_t ready = UINT64_MAX;
   for (ptrdiff_t j = 0; j < count; j++) {
     const uint64_t index = first + (uint64_t)j;
     if (index / 4 != ready) attn_random_block(block, key, ready = index / 4);
-    row[j] = attn_random_unit(block[index % 4]) < probability ? 0 : row[j] * factor;
+    const bool stays = !(attn_random_unit(block[index % 4]) < probability);
+    out[j] = stays ? in[j] * factor : 0;
+    if (kept) kept[j] = stays;
   }
+}
+
+typedef struct dropout_attributes {
+  attn_real factor;
+  uint8_t kept[]; /* of each cell */
+} dropout_attributes;
+
+static void dropout_backward(attn_tape *tape, const attn_tensor *out) {
+  const dropout_attributes *how = out->attributes;
+  attn_real *dx = attn_gradient(tape, out->inputs[0]);
+  for (ptrdiff_t i = 0; i < attn_length(out); i++)
+    dx[i] += how->kept[i] ? out->gradient[i] * how->factor : 0;
 }
 
 attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *x,
                           float probability, uint32_t seed) {
   if (!ATTN_READY(tape, x)) return NULL;
   if (probability == 0) return (attn_tensor *)x;
+  const attn_random_key key = attn_name_key(tape, seed, name);
   attn_tensor *out = attn_push(tape, "dropout", name, attn_shape_of(x), ATTN_INPUTS(x));
   if (!out) return NULL;
-  const attn_random_key key = attn_name_key(tape, seed, name);
   const ptrdiff_t count = attn_length(x);
-  for (ptrdiff_t i = 0; i < count; i++) out->data[i] = x->data[i];
-  attn_dropout_row(out->data, count, key, 0, probability);
+  out->backward = dropout_backward;
+  dropout_attributes *how = attn_attributes(tape, out, sizeof *how + (size_t)count);
+  if (how) how->factor = dropout_factor(probability);
+  attn_dropout_row(out->data, x->data, how ? how->kept : NULL, count, key, 0, probability);
   return attn_finish(tape, out);
 }
 
@@ -88,6 +148,17 @@ static bool check_axes(attn_tape *tape, const attn_tensor *weights) {
                    weights->name, weights->rank);
 }
 
+static void mean_heads_backward(attn_tape *tape, const attn_tensor *mean) {
+  const attn_tensor *weights = mean->inputs[0];
+  attn_real *dweights = attn_gradient(tape, mean->inputs[0]);
+  const int32_t heads = weights->shape[1];
+  const ptrdiff_t block = (ptrdiff_t)weights->shape[2] * weights->shape[3];
+  for (ptrdiff_t i = 0; i < (ptrdiff_t)weights->shape[0] * heads; i++) {
+    const attn_real *dmean = mean->gradient + i / heads * block;
+    for (ptrdiff_t j = 0; j < block; j++) dweights[i * block + j] += dmean[j] / (attn_real)heads;
+  }
+}
+
 attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tensor *weights) {
   if (!ATTN_READY(tape, weights) || !check_axes(tape, weights)) return NULL;
   attn_tensor *mean = attn_push(
@@ -95,6 +166,7 @@ attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tenso
       attn_shape3("B", weights->shape[0], "Tq", weights->shape[2], "Tk", weights->shape[3]),
       ATTN_INPUTS(weights));
   if (!mean) return NULL;
+  mean->backward = mean_heads_backward;
   const int32_t heads = weights->shape[1];
   const ptrdiff_t block = (ptrdiff_t)weights->shape[2] * weights->shape[3];
   for (int32_t b = 0; b < weights->shape[0]; b++) {
@@ -110,6 +182,21 @@ attn_tensor *attn_mean_heads(attn_tape *tape, const char *name, const attn_tenso
   return attn_finish(tape, mean);
 }
 
+/* With p = weight ÷ sum: dweight = -(ln p + entropy) ÷ sum, 0 where the weight is 0. */
+static void entropy_backward(attn_tape *tape, const attn_tensor *entropy) {
+  const attn_tensor *weights = entropy->inputs[0];
+  attn_real *dweights = attn_gradient(tape, entropy->inputs[0]);
+  const int32_t keys = attn_last(weights);
+  for (ptrdiff_t row = 0; row < attn_rows(weights); row++) {
+    const attn_real *weight = weights->data + row * keys;
+    const attn_real sum = attn_row_sum(weight, keys);
+    for (int32_t j = 0; j < keys; j++)
+      if (weight[j] != 0)
+        dweights[row * keys + j] -=
+            entropy->gradient[row] * (attn_log(weight[j] / sum) + entropy->data[row]) / sum;
+  }
+}
+
 attn_tensor *attn_entropy(attn_tape *tape, const char *name, const attn_tensor *weights) {
   if (!ATTN_READY(tape, weights) || !check_axes(tape, weights)) return NULL;
   attn_tensor *entropy = attn_push(
@@ -117,6 +204,7 @@ attn_tensor *attn_entropy(attn_tape *tape, const char *name, const attn_tensor *
       attn_shape3("B", weights->shape[0], "h", weights->shape[1], "Tq", weights->shape[2]),
       ATTN_INPUTS(weights));
   if (!entropy) return NULL;
+  entropy->backward = entropy_backward;
   const int32_t keys = attn_last(weights);
   for (ptrdiff_t row = 0; row < attn_rows(weights); row++) {
     const attn_real *weight = weights->data + row * keys;

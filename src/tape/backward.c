@@ -19,6 +19,12 @@ attn_real *attn_gradient(attn_tape *tape, attn_tensor *tensor) {
   return tensor->gradient;
 }
 
+void *attn_attributes(attn_tape *tape, attn_tensor *out, size_t bytes) {
+  void *attributes = out->requires_gradient ? attn_tape_take(tape, bytes) : NULL;
+  out->attributes = attributes;
+  return attributes;
+}
+
 /* The inputs' gradients come first, for they outlive the scratch memory. */
 static void step_back(attn_tape *tape, const attn_tensor *output) {
   for (int32_t i = 0; i < output->input_count; i++) attn_gradient(tape, output->inputs[i]);

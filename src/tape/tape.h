@@ -59,6 +59,11 @@ attn_tensor *attn_parameter(attn_tape *tape, const char *name, attn_shape shape)
  * takes scratch memory freely; it is given back behind it. */
 attn_real *attn_gradient(attn_tape *tape, attn_tensor *tensor);
 
+/* Memory for out->attributes, where out requires a gradient; NULL where not, and when memory is
+ * out.
+ */
+void *attn_attributes(attn_tape *tape, attn_tensor *out, size_t bytes);
+
 /* Sets the gradient to 0 where an override wrote the cell; the gradient must be there. */
 void attn_overridden_zero(const attn_tape *tape, const attn_tensor *tensor);
 
