@@ -193,6 +193,20 @@ void attn_gradients_zero(attn_tape *tape);
   X(MEAN, "mean")     /* the sum ÷ the number of counted tokens, of elements */ \
   X(D2L_V1, "d2l-v1") /* each sequence's sum ÷ T, padding included, and the sum of these */
 
+#define ATTN_TRANSFORMER_LIST(X)                                                        \
+  X(ENCODER_DECODER, "encoder-decoder") /* source → target (Vaswani et al. 2017) */   \
+  X(ENCODER, "encoder")                 /* source → a guess for each of its tokens */ \
+  X(DECODER, "decoder")                 /* target → its next token */
+
+#define ATTN_INITIALISER_LIST(X)                                                        \
+  X(TORCH, "torch")   /* as nn.Transformer, nn.Embedding and nn.Linear by themselves */ \
+  X(XAVIER, "xavier") /* as D2L: each linear weight by itself ±√(6 ÷ (in + out)) */
+
+#define ATTN_CACHE_LIST(X)                                                            \
+  X(NONE, "none")                       /* each step reads all tokens so far again */ \
+  X(REPRESENTATIONS, "representations") /* the inputs of self-attention stay (D2L) */ \
+  X(KEYS_VALUES, "keys-values")         /* projected keys and values stay */
+
 #define ATTN_CHOICE_ENUM(prefix, list) typedef enum prefix { list } prefix;
 #define ATTN_SCORE_ENUM(name, text) ATTN_SCORE_##name,
 #define ATTN_NORMALISE_ENUM(name, text) ATTN_NORMALISE_##name,
@@ -205,6 +219,9 @@ void attn_gradients_zero(attn_tape *tape);
 #define ATTN_DISTRIBUTION_ENUM(name, text) ATTN_DISTRIBUTION_##name,
 #define ATTN_POSITION_ENUM(name, text) ATTN_POSITION_##name,
 #define ATTN_REDUCTION_ENUM(name, text) ATTN_REDUCTION_##name,
+#define ATTN_TRANSFORMER_ENUM(name, text) ATTN_TRANSFORMER_##name,
+#define ATTN_INITIALISER_ENUM(name, text) ATTN_INITIALISER_##name,
+#define ATTN_CACHE_ENUM(name, text) ATTN_CACHE_##name,
 ATTN_CHOICE_ENUM(attn_score, ATTN_SCORE_LIST(ATTN_SCORE_ENUM))
 ATTN_CHOICE_ENUM(attn_normalise, ATTN_NORMALISE_LIST(ATTN_NORMALISE_ENUM))
 ATTN_CHOICE_ENUM(attn_causal, ATTN_CAUSAL_LIST(ATTN_CAUSAL_ENUM))
@@ -216,6 +233,9 @@ ATTN_CHOICE_ENUM(attn_norm, ATTN_NORM_LIST(ATTN_NORM_ENUM))
 ATTN_CHOICE_ENUM(attn_distribution, ATTN_DISTRIBUTION_LIST(ATTN_DISTRIBUTION_ENUM))
 ATTN_CHOICE_ENUM(attn_position, ATTN_POSITION_LIST(ATTN_POSITION_ENUM))
 ATTN_CHOICE_ENUM(attn_reduction, ATTN_REDUCTION_LIST(ATTN_REDUCTION_ENUM))
+ATTN_CHOICE_ENUM(attn_transformer_kind, ATTN_TRANSFORMER_LIST(ATTN_TRANSFORMER_ENUM))
+ATTN_CHOICE_ENUM(attn_initialiser, ATTN_INITIALISER_LIST(ATTN_INITIALISER_ENUM))
+ATTN_CHOICE_ENUM(attn_cache, ATTN_CACHE_LIST(ATTN_CACHE_ENUM))
 
 /* Why a cell may not be attended to; the bits of the tensor `mask`. */
 enum {
@@ -249,7 +269,7 @@ typedef struct attn_attention_options {
   int32_t heads;        /* of multi-head attention */
   int32_t rotary;       /* attn_pairing; of multi-head attention */
   float rotary_base;
-  const attn_tensor *valid_lengths;      /* [B, 1] or [B, Tq]; whole numbers 0..Tk */
+  const attn_tensor *valid_lengths;      /* [B] or [B, 1 | Tq]; whole numbers 0..Tk */
   const attn_tensor *mask;               /* [B|1, h|1, Tq|1, Tk|1]; not 0: may attend */
   const attn_tensor *bias;               /* [B|1, h|1, Tq|1, Tk|1]; added, -inf masks */
   const attn_tensor *alibi_slopes;       /* [h]; adds -slope |p - j| */
@@ -285,12 +305,31 @@ typedef struct attn_encoder_layer_weights {
 
 typedef struct attn_encoder_layer_options {
   attn_attention_options attention;
-  int32_t norm;       /* attn_norm */
-  int32_t activation; /* attn_activation */
-  float eps;          /* of the layer norms, > 0; default 1e-5 */
+  int32_t norm;                                 /* attn_norm */
+  int32_t activation;                           /* attn_activation */
+  float eps;                                    /* of the layer norms, > 0; default 1e-5 */
+  float feed_forward_dropout, residual_dropout; /* [0, 1), by attention.seed */
 } attn_encoder_layer_options;
 
 attn_encoder_layer_options attn_encoder_layer_defaults(void);
+
+typedef struct attn_decoder_layer_weights {
+  attn_multi_head_weights self_attention, cross_attention;
+  const attn_tensor *norm1_weight, *norm1_bias; /* [H]; NULL: 1 and 0 */
+  const attn_tensor *norm2_weight, *norm2_bias;
+  const attn_tensor *norm3_weight, *norm3_bias;
+  attn_feed_forward_weights feed_forward;
+} attn_decoder_layer_weights;
+
+typedef struct attn_decoder_layer_options {
+  attn_attention_options self_attention, cross_attention; /* default: the first is causal */
+  int32_t norm;
+  int32_t activation;
+  float eps;
+  float feed_forward_dropout, residual_dropout; /* by self_attention.seed */
+} attn_decoder_layer_options;
+
+attn_decoder_layer_options attn_decoder_layer_defaults(void);
 
 typedef struct attn_attention_layer_options {
   attn_attention_options attention;
@@ -301,6 +340,36 @@ typedef struct attn_attention_layer_options {
 } attn_attention_layer_options;
 
 attn_attention_layer_options attn_attention_layer_defaults(void);
+
+/* Sizes and choices of a Transformer. What its kind has no use for is not looked at. */
+typedef struct attn_transformer_config {
+  int32_t kind;                         /* attn_transformer_kind */
+  int32_t source_vocab, target_vocab;   /* V of the encoder's and of the decoder's tokens */
+  int32_t hiddens, heads, feed_forward; /* H, h, F */
+  int32_t encoder_layers, decoder_layers;
+  int32_t norm;                                 /* attn_norm */
+  int32_t final_norm;                           /* 1: one more norm behind each stack of layers */
+  int32_t activation;                           /* attn_activation */
+  int32_t position;                             /* attn_position */
+  int32_t max_length;                           /* T that sinusoidal and learned positions reach */
+  int32_t bias;                                 /* 0: linear layers and norms have none */
+  int32_t attention_bias;                       /* 0: the projections of attention have none */
+  int32_t embedding_scale;                      /* 1: embeddings × √H */
+  float embedding_dropout, attention_dropout;   /* [0, 1); of embedding + position, of weights */
+  float feed_forward_dropout, residual_dropout; /* of the F units, of each sublayer's output */
+  int32_t initialiser;                          /* attn_initialiser */
+  uint32_t seed;                                /* of the initial parameters */
+} attn_transformer_config;
+
+attn_transformer_config attn_transformer_defaults(void);
+
+/* Ids and lengths, whole numbers. Lengths may be NULL: then no token is padding. */
+typedef struct attn_transformer_batch {
+  const attn_tensor *source, *source_lengths; /* [B, Ts], [B]; not looked at by a decoder */
+  const attn_tensor *target, *target_lengths; /* [B, Tt], [B]; not looked at by an encoder */
+} attn_transformer_batch;
+
+typedef struct attn_transformer attn_transformer;
 
 /* Texts one after the other, UTF-8, with their lengths in bytes. */
 typedef struct attn_texts {
@@ -334,6 +403,11 @@ attn_tensor *attn_encoder_layer(attn_tape *tape, const attn_tensor *x,
                                 const attn_encoder_layer_weights *weights,
                                 const attn_encoder_layer_options *options);
 
+/* x [B, T, H], memory [B, Tk, H] or NULL → [B, T, H]. (torch nn.TransformerDecoderLayer.) */
+attn_tensor *attn_decoder_layer(attn_tape *tape, const attn_tensor *x, const attn_tensor *memory,
+                                const attn_decoder_layer_weights *weights,
+                                const attn_decoder_layer_options *options);
+
 /* x [B, T, H] → [B, T, H] through F units. (Vaswani et al. 2017 §3.3.) */
 attn_tensor *attn_feed_forward(attn_tape *tape, const attn_tensor *x,
                                const attn_feed_forward_weights *weights, int32_t activation);
@@ -343,6 +417,16 @@ attn_tensor *attn_feed_forward(attn_tape *tape, const attn_tensor *x,
 attn_tensor *attn_attention_layer(attn_tape *tape, const attn_texts *source,
                                   const attn_texts *target,
                                   const attn_attention_layer_options *options);
+
+/* Declares the parameters, each drawn from the seed and its name. What the tape then holds belongs
+ * to the model: attn_tape_keep it. (Vaswani et al. 2017; torch nn.Transformer; D2L "Transformer".)
+ */
+attn_transformer *attn_transformer_new(attn_tape *tape, const attn_transformer_config *config);
+
+/* → logits [B, Tt, V], of an encoder [B, Ts, V]. With training, dropout by `seed`. */
+attn_tensor *attn_transformer_forward(attn_tape *tape, const attn_transformer *model,
+                                      const attn_transformer_batch *batch, bool training,
+                                      uint32_t seed);
 
 /* y = x Wᵀ + bias over the last axis: x […, in], weight [out, in], bias [out] or NULL. */
 attn_tensor *attn_linear(attn_tape *tape, const char *name, const attn_tensor *x,

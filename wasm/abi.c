@@ -29,12 +29,15 @@ static size_t grow(size_t bytes) {
 
 /* ---- the tape ----------------------------------------------------------------------------- */
 
+/* Drops what no keep() has kept. */
 EXPORT(reset) void reset(void) {
   if (tape)
-    attn_tape_reset(tape);
+    attn_tape_rewind(tape);
   else
     tape = attn_tape_new(&__heap_base, grow(0), grow);
 }
+
+EXPORT(keep) void keep(void) { attn_tape_keep(tape); }
 
 EXPORT(status) int32_t status(void) { return attn_tape_status(tape); }
 
@@ -64,7 +67,7 @@ EXPORT(overrides_check) int32_t overrides_check(void) { return attn_overrides_ch
 /* ---- the core about itself ---------------------------------------------------------------- */
 
 EXPORT(describe) const char *describe(void) {
-  enum { CAPACITY = 8192 };
+  enum { CAPACITY = 16384 };
   char *json = attn_tape_take(tape, CAPACITY);
   return json && attn_describe(json, CAPACITY) ? json : NULL;
 }
@@ -86,6 +89,22 @@ EXPORT(encoder_layer_options) void encoder_layer_options(attn_encoder_layer_opti
 EXPORT(attention_layer_options)
 void attention_layer_options(attn_attention_layer_options *options) {
   *options = attn_attention_layer_defaults();
+}
+
+EXPORT(transformer_config) void transformer_config(attn_transformer_config *config) {
+  *config = attn_transformer_defaults();
+}
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+EXPORT(transformer) attn_transformer *transformer(const attn_transformer_config *config) {
+  return attn_transformer_new(tape, config);
+}
+
+EXPORT(transformer_forward)
+attn_tensor *transformer_forward(const attn_transformer *model, const attn_transformer_batch *batch,
+                                 int32_t training, uint32_t seed) {
+  return attn_transformer_forward(tape, model, batch, training != 0, seed);
 }
 
 /* ---- functions ---------------------------------------------------------------------------- */

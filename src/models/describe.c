@@ -64,12 +64,30 @@ static const field encoder_layer_options[] = {
     FIELD(attn_encoder_layer_options, attention, "struct:attention_options")
         FIELD(attn_encoder_layer_options, norm, "choice:norm")
             FIELD(attn_encoder_layer_options, activation, "choice:activation")
-                FIELD(attn_encoder_layer_options, eps, "f32") END};
+                FIELD(attn_encoder_layer_options, eps, "f32")
+                    FIELD(attn_encoder_layer_options, feed_forward_dropout, "f32")
+                        FIELD(attn_encoder_layer_options, residual_dropout, "f32") END};
 
 #define MODEL(member, kind) FIELD(attn_attention_layer_options, member, kind)
 static const field attention_layer_options[] = {
     MODEL(attention, "struct:attention_options") MODEL(hiddens, "i32")
         MODEL(position, "choice:position") MODEL(bias, "i32") MODEL(parameter_seed, "u32") END};
+
+#define SIZES(member, kind) FIELD(attn_transformer_config, member, kind)
+static const field transformer_config[] = {
+    SIZES(kind, "choice:transformer") SIZES(source_vocab, "i32") SIZES(target_vocab, "i32") SIZES(
+        hiddens, "i32") SIZES(heads, "i32") SIZES(feed_forward, "i32") SIZES(encoder_layers, "i32")
+        SIZES(decoder_layers, "i32") SIZES(norm, "choice:norm") SIZES(final_norm, "i32")
+            SIZES(activation, "choice:activation") SIZES(position, "choice:position")
+                SIZES(max_length, "i32") SIZES(bias, "i32") SIZES(attention_bias, "i32")
+                    SIZES(embedding_scale, "i32") SIZES(embedding_dropout, "f32")
+                        SIZES(attention_dropout, "f32") SIZES(feed_forward_dropout, "f32")
+                            SIZES(residual_dropout, "f32") SIZES(initialiser, "choice:initialiser")
+                                SIZES(seed, "u32") END};
+
+#define BATCH(member) FIELD(attn_transformer_batch, member, "tensor")
+static const field transformer_batch[] = {BATCH(source) BATCH(source_lengths) BATCH(target)
+                                              BATCH(target_lengths) END};
 
 static const struct {
   const char *name;
@@ -84,6 +102,8 @@ static const struct {
     {"encoder_layer_weights", sizeof(attn_encoder_layer_weights), encoder_layer_weights},
     {"encoder_layer_options", sizeof(attn_encoder_layer_options), encoder_layer_options},
     {"attention_layer_options", sizeof(attn_attention_layer_options), attention_layer_options},
+    {"transformer_config", sizeof(attn_transformer_config), transformer_config},
+    {"transformer_batch", sizeof(attn_transformer_batch), transformer_batch},
 };
 
 #define TEXT_OF_STATUS(name, value) \
@@ -106,6 +126,9 @@ static const struct {
     {"distribution", &(ATTN_DISTRIBUTION_LIST(TEXT_OF_CHOICE))[1]},
     {"position", &(ATTN_POSITION_LIST(TEXT_OF_CHOICE))[1]},
     {"reduction", &(ATTN_REDUCTION_LIST(TEXT_OF_CHOICE))[1]},
+    {"transformer", &(ATTN_TRANSFORMER_LIST(TEXT_OF_CHOICE))[1]},
+    {"initialiser", &(ATTN_INITIALISER_LIST(TEXT_OF_CHOICE))[1]},
+    {"cache", &(ATTN_CACHE_LIST(TEXT_OF_CHOICE))[1]},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -22,12 +22,22 @@ static attn_tensor *project(attn_tape *tape, const char *projection, const char 
   return attn_split_heads(tape, name, projected, heads, t);
 }
 
-attn_tensor *attn_multi_head_attention(attn_tape *tape, const attn_tensor *queries,
-                                       const attn_tensor *keys, const attn_tensor *values,
-                                       const attn_multi_head_weights *weights,
-                                       const attn_attention_options *options) {
-  if (!ATTN_READY(tape, queries, keys, values) || !check_sequence(tape, queries) ||
-      !check_sequence(tape, keys) || !check_sequence(tape, values))
+/* What is known of all keys or values: the past, then x; either may be NULL. */
+static const attn_tensor *behind(attn_tape *tape, const char *name, const attn_tensor *past,
+                                 const attn_tensor *x) {
+  if (!past) return x;
+  return x ? attn_append(tape, name, past, x) : past;
+}
+
+attn_tensor *attn_multi_head_attention_after(attn_tape *tape, attn_past *past,
+                                             const attn_tensor *queries, const attn_tensor *keys,
+                                             const attn_tensor *values,
+                                             const attn_multi_head_weights *weights,
+                                             const attn_attention_options *options) {
+  const bool more = keys || !past->key;
+  if (!ATTN_READY(tape, queries) || !check_sequence(tape, queries)) return NULL;
+  if (more && (!ATTN_READY(tape, keys, values) || !check_sequence(tape, keys) ||
+               !check_sequence(tape, values)))
     return NULL;
   if (!weights->query_weight || !weights->key_weight || !weights->value_weight ||
       !weights->output_weight)
@@ -40,20 +50,38 @@ attn_tensor *attn_multi_head_attention(attn_tape *tape, const attn_tensor *queri
   const int32_t heads = options->heads;
   const attn_tensor *query = project(tape, "query_projection", "query", queries,
                                      weights->query_weight, weights->query_bias, "Tq", heads);
-  const attn_tensor *key = project(tape, "key_projection", "key", keys, weights->key_weight,
-                                   weights->key_bias, "Tk", heads);
-  const attn_tensor *value = project(tape, "value_projection", "value", values,
-                                     weights->value_weight, weights->value_bias, "Tk", heads);
-  if (options->rotary != ATTN_PAIRING_NONE && ATTN_READY(tape, query, key)) {
+  const attn_tensor *key = NULL, *value = NULL;
+  if (more) {
+    key = project(tape, "key_projection", past->key ? "new_key" : "key", keys, weights->key_weight,
+                  weights->key_bias, "Tk", heads);
+    value = project(tape, "value_projection", past->value ? "new_value" : "value", values,
+                    weights->value_weight, weights->value_bias, "Tk", heads);
+    if (!key || !value) return NULL;
+  }
+  if (options->rotary != ATTN_PAIRING_NONE && query) {
     /* The last query stands at the last key, as for causal masks. */
-    const int32_t offset =
-        options->causal == ATTN_CAUSAL_TOP_LEFT ? 0 : key->shape[2] - query->shape[2];
+    const int32_t before = past->key ? past->key->shape[2] : 0;
+    const int32_t all = before + (key ? key->shape[2] : 0);
+    const int32_t offset = options->causal == ATTN_CAUSAL_TOP_LEFT ? 0 : all - query->shape[2];
     query = attn_rotary(tape, "turned_query", query, NULL, offset, options->rotary,
                         options->rotary_base);
-    key = attn_rotary(tape, "turned_key", key, NULL, 0, options->rotary, options->rotary_base);
+    if (key)
+      key = attn_rotary(tape, past->key ? "new_turned_key" : "turned_key", key, NULL, before,
+                        options->rotary, options->rotary_base);
   }
-  const attn_tensor *mixed = attn_attention_named(tape, "heads", query, key, value, options);
+  past->key = behind(tape, "key", past->key, key);
+  past->value = behind(tape, "value", past->value, value);
+  const attn_tensor *mixed =
+      attn_attention_named(tape, "heads", query, past->key, past->value, options);
   if (options->head_mask) mixed = attn_mask_heads(tape, "masked_heads", mixed, options->head_mask);
   const attn_tensor *merged = attn_merge_heads(tape, "merged_heads", mixed);
   return attn_linear(tape, "output", merged, weights->output_weight, weights->output_bias);
+}
+
+attn_tensor *attn_multi_head_attention(attn_tape *tape, const attn_tensor *queries,
+                                       const attn_tensor *keys, const attn_tensor *values,
+                                       const attn_multi_head_weights *weights,
+                                       const attn_attention_options *options) {
+  attn_past none = {0};
+  return attn_multi_head_attention_after(tape, &none, queries, keys, values, weights, options);
 }

@@ -36,8 +36,8 @@ static bool check_broadcast(attn_tape *tape, const char *what, const attn_tensor
 static bool check_valid_lengths(attn_tape *tape, const attn_mask *mask) {
   const attn_tensor *lengths = mask->options->valid_lengths;
   if (!lengths) return true;
-  if (lengths->rank != 2 || lengths->shape[0] != mask->batch ||
-      (lengths->shape[1] != 1 && lengths->shape[1] != mask->queries))
+  const int32_t columns = lengths->rank == 1 ? 1 : lengths->rank == 2 ? lengths->shape[1] : -1;
+  if (columns < 0 || lengths->shape[0] != mask->batch || (columns != 1 && columns != mask->queries))
     return attn_fail_at(tape, "validLens", ATTN_BAD_SHAPE,
                         "valid lengths have the shape [%d, %d]; they must be [B] = [%d] or "
                         "[B, Tq] = [%d, %d]",
@@ -72,7 +72,7 @@ bool attn_mask_make(attn_tape *tape, attn_mask *mask, int32_t batch, int32_t hea
 static int32_t valid_length(const attn_mask *mask, int32_t b, int32_t i) {
   const attn_tensor *lengths = mask->options->valid_lengths;
   if (!lengths) return mask->keys;
-  const int32_t columns = lengths->shape[1];
+  const int32_t columns = lengths->rank == 1 ? 1 : lengths->shape[1];
   return (int32_t)lengths->data[(ptrdiff_t)b * columns + (columns == 1 ? 0 : i)];
 }
 

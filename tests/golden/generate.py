@@ -18,6 +18,8 @@ Inputs are float32 numbers of three decimals, so that the text gives back the sa
 widened to float64, the reference runs in float64, and its result is rounded to float32 once.
 A case draws its numbers from its own name: adding one leaves the others as they were.
 
+The files of models/ are trained models; the scripts that write them say what they hold.
+
 Where PyTorch and this project differ on purpose (a row with no key allowed is zero here and NaN
 there), `zero_empty_rows` in vectors.py says so and nothing else does.
 """
@@ -34,6 +36,7 @@ import attention
 import blocks
 import positions
 import recurrent
+import transformer
 from vectors import HERE
 
 
@@ -49,6 +52,7 @@ def main():
         blocks.encoder_layer()
         positions.positions()
         recurrent.gru()
+        transformer.transformer()
     written = glob.glob(os.path.join(HERE, "**", "*.json"), recursive=True)
     print(f"tests/golden: {sum(map(os.path.getsize, written)) / 1024:.0f} KB of vectors")
 

@@ -6,9 +6,10 @@ import test from 'node:test';
 
 const MIB = 2 ** 20;
 const EXPORTS = `memory
-  reset status message option take first input input_ready override overrides_check
+  reset keep status message option take first input input_ready override overrides_check
   describe self_test load_test load_test_answer
-  attention_options encoder_layer_options attention_layer_options
+  attention_options encoder_layer_options attention_layer_options transformer_config
+  transformer transformer_forward
   masked_softmax attention multi_head_attention encoder_layer feed_forward attention_layer
   layer_norm activate sinusoidal rotary alibi_slopes random_tensor mean_heads`.split(/\s+/);
 
