@@ -2,13 +2,14 @@
  * The sweep back: what gets a gradient and what none, accumulation, edited and masked cells,
  * memory, errors. Whether the gradients are right: test_gradients.c.
  */
-#include "differences.h"
+#include "derivative.h"
+#include "ops/ops.h"
 
 /* ---- who gets a gradient ------------------------------------------------------------------- */
 
 static void only_what_leads_from_a_parameter_to_the_loss_gets_a_gradient(void) {
   fresh();
-  const attn_tensor *w = parameter("w", SHAPE(1, 3)), *unused = parameter("unused", SHAPE(3));
+  const attn_tensor *w = learned("w", SHAPE(1, 3)), *unused = learned("unused", SHAPE(3));
   const attn_tensor *x = given("x", SHAPE(1, 3)), *constant = attn_add(tape, "constant", x, x);
   const attn_tensor *inside = attn_add(tape, "inside", w, constant);
   const attn_tensor *beside = attn_add(tape, "beside", w, unused);
@@ -41,7 +42,7 @@ static void an_input_that_asks_for_a_gradient_gets_one(void) {
 
 static void flags_and_masks_are_constants(void) {
   fresh();
-  const attn_tensor *x = parameter("x", SHAPE(1, 1, 3, 3));
+  const attn_tensor *x = learned("x", SHAPE(1, 1, 3, 3));
   const attn_attention_options options = attn_attention_defaults();
   attn_masked_softmax(tape, x, &options);
   CHECK(found("weights")->requires_gradient && found("masked_scores")->requires_gradient);
@@ -67,7 +68,7 @@ static void the_fused_path_is_for_what_needs_no_gradient(void) {
 
 static void gradients_gather_until_they_are_set_to_0(void) {
   fresh();
-  const attn_tensor *w = parameter("w", SHAPE(1, 3));
+  const attn_tensor *w = learned("w", SHAPE(1, 3));
   attn_tape_keep(tape);
   for (int round = 1; round <= 3; round++) {
     attn_tensor *loss = sum_of(attn_add(tape, "double", w, w));
@@ -84,7 +85,7 @@ static void gradients_gather_until_they_are_set_to_0(void) {
 
 static void a_sweep_reads_nothing_of_an_earlier_one(void) {
   fresh();
-  const attn_tensor *w = parameter("w", SHAPE(1, 2));
+  const attn_tensor *w = learned("w", SHAPE(1, 2));
   const attn_tensor *odd = given("odd", SHAPE(2, 2));
   for (int i = 0; i < 4; i++) odd->data[i] = (attn_real)NAN;
   attn_tensor *bad = sum_of(attn_linear(tape, "bad", w, odd, NULL));
@@ -101,7 +102,7 @@ static void a_sweep_reads_nothing_of_an_earlier_one(void) {
 static void an_edited_cell_passes_no_gradient_even_of_a_parameter(void) {
   fresh();
   attn_override(tape, "w", 2, (int32_t[]){0, 1}, 5);
-  const attn_tensor *w = parameter("w", SHAPE(1, 3));
+  const attn_tensor *w = learned("w", SHAPE(1, 3));
   CHECK_BITS(w->data[1], 5);
   attn_backward(tape, sum_of(w));
   CHECK_BITS(w->gradient[0], 1);
@@ -110,7 +111,7 @@ static void an_edited_cell_passes_no_gradient_even_of_a_parameter(void) {
 
 static void edits_before_keep_stay_and_later_ones_go(void) {
   fresh();
-  const attn_tensor *w = parameter("w", SHAPE(1, 3));
+  const attn_tensor *w = learned("w", SHAPE(1, 3));
   attn_override(tape, "y", 2, (int32_t[]){0, 0}, 5);
   attn_tape_keep(tape);
   for (int round = 0; round < 2; round++) {
@@ -127,7 +128,7 @@ static void edits_before_keep_stay_and_later_ones_go(void) {
 /* ---- masked cells -------------------------------------------------------------------------- */
 
 static attn_tensor *column(const char *name, attn_real first, attn_real second) {
-  attn_tensor *tensor = parameter(name, SHAPE(1, 1, 2, 1));
+  attn_tensor *tensor = learned(name, SHAPE(1, 1, 2, 1));
   tensor->data[0] = first, tensor->data[1] = second;
   return tensor;
 }
@@ -171,11 +172,11 @@ static void case_m4_masked_nan_leaks_into_no_gradient(void) {
         options.score = score, options.normalise = normalise;
         options.mask = mask;
         options.dropout = odd ? 0.5f : 0;
-        options.score_query_weight = parameter("query.weight", SHAPE(3, 1));
-        options.score_key_weight = parameter("key.weight", SHAPE(3, 1));
-        options.score_value_weight = parameter("value.weight", SHAPE(1, 3));
-        options.score_weight = parameter("weight", SHAPE(1, 1));
-        options.score_width = parameter("width", SHAPE(1));
+        options.score_query_weight = learned("query.weight", SHAPE(3, 1));
+        options.score_key_weight = learned("key.weight", SHAPE(3, 1));
+        options.score_value_weight = learned("value.weight", SHAPE(1, 3));
+        options.score_weight = learned("weight", SHAPE(1, 1));
+        options.score_width = learned("width", SHAPE(1));
         attn_backward(tape, sum_of(attn_attention(tape, query, key, value, &options)));
         CHECK_OK();
         CHECK_BITS(value->gradient[0], found("output")->data[0] / 10);
@@ -183,7 +184,7 @@ static void case_m4_masked_nan_leaks_into_no_gradient(void) {
         CHECK_BITS(key->gradient[1], 0);
         CHECK_BITS(value->gradient[1], 0);
         for (const attn_tensor *x = attn_tape_first(tape); x; x = x->next)
-          for (ptrdiff_t i = 0; strcmp(x->op, "parameter") == 0 && i < attn_length(x); i++)
+          for (ptrdiff_t i = 0; is_parameter(x) && i < attn_length(x); i++)
             CLAIM(isfinite(x->gradient[i]), "the gradient of %s[%d] is %g", x->name, (int)i,
                   (double)x->gradient[i]);
       }
@@ -198,16 +199,16 @@ static void a_masked_token_that_is_nan_leaves_the_projections_their_gradients(vo
   attn_attention_options options = attn_attention_defaults();
   options.valid_lengths = lengths;
   options.heads = 2;
-  const attn_multi_head_weights weights = {.query_weight = parameter("q", SHAPE(4, 4)),
-                                           .key_weight = parameter("k", SHAPE(4, 4)),
-                                           .key_bias = parameter("k.bias", SHAPE(4)),
-                                           .value_weight = parameter("v", SHAPE(4, 4)),
-                                           .value_bias = parameter("v.bias", SHAPE(4)),
-                                           .output_weight = parameter("o", SHAPE(4, 4))};
+  const attn_multi_head_weights weights = {.query_weight = learned("q", SHAPE(4, 4)),
+                                           .key_weight = learned("k", SHAPE(4, 4)),
+                                           .key_bias = learned("k.bias", SHAPE(4)),
+                                           .value_weight = learned("v", SHAPE(4, 4)),
+                                           .value_bias = learned("v.bias", SHAPE(4)),
+                                           .output_weight = learned("o", SHAPE(4, 4))};
   attn_backward(tape, loss_of(attn_multi_head_attention(tape, queries, x, x, &weights, &options)));
   CHECK_OK();
   for (const attn_tensor *w = attn_tape_first(tape); w; w = w->next)
-    for (ptrdiff_t i = 0; strcmp(w->op, "parameter") == 0 && i < attn_length(w); i++)
+    for (ptrdiff_t i = 0; is_parameter(w) && i < attn_length(w); i++)
       CLAIM(isfinite(w->gradient[i]), "the gradient of %s[%d] is %g", w->name, (int)i,
             (double)w->gradient[i]);
 }
@@ -216,7 +217,7 @@ static void a_masked_token_that_is_nan_leaves_the_projections_their_gradients(vo
 
 static void dropout_passes_what_it_kept_and_nothing_pushes_no_tensor(void) {
   fresh();
-  const attn_tensor *x = parameter("x", SHAPE(1, 1000));
+  const attn_tensor *x = learned("x", SHAPE(1, 1000));
   for (int i = 0; i < 1000; i++) x->data[i] = 1;
   CHECK(attn_dropout(tape, "none", x, 0, 1) == x && attn_tape_find(tape, "none") == NULL);
   const attn_tensor *out = attn_dropout(tape, "some", x, 0.25f, 1);
@@ -237,13 +238,13 @@ static void dropout_passes_what_it_kept_and_nothing_pushes_no_tensor(void) {
 
 static const attn_encoder_layer_weights *layer(void) {
   static attn_encoder_layer_weights weights;
-  const attn_tensor *square = parameter("square", SHAPE(8, 8));
+  const attn_tensor *square = learned("square", SHAPE(8, 8));
   weights = (attn_encoder_layer_weights){
       .attention = {.query_weight = square,
                     .key_weight = square,
                     .value_weight = square,
                     .output_weight = square},
-      .feed_forward = {parameter("w1", SHAPE(8, 8)), NULL, parameter("w2", SHAPE(8, 8)), NULL}};
+      .feed_forward = {learned("w1", SHAPE(8, 8)), NULL, learned("w2", SHAPE(8, 8)), NULL}};
   return &weights;
 }
 
@@ -316,7 +317,7 @@ static void memory_that_ends_anywhere_is_told_and_rewound(void) {
 
 static void losses_without_gradients_are_refused(void) {
   fresh();
-  attn_tensor *w = parameter("w", SHAPE(1, 2));
+  attn_tensor *w = learned("w", SHAPE(1, 2));
   attn_tape_keep(tape);
   CHECK_EQUAL(attn_backward(tape, w), ATTN_BAD_SHAPE);
   CHECK_FAILED(ATTN_BAD_SHAPE, "w has 2 elements; gradients are those of 1");

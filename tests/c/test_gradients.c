@@ -3,7 +3,8 @@
  * every mask, then inside the layers. Each test declares parameters, then a function that computes
  * the output from them.
  */
-#include "differences.h"
+#include "derivative.h"
+#include "ops/ops.h"
 
 static attn_tensor *x, *y, *weight, *bias; /* of the running test */
 static attn_attention_options options;
@@ -27,17 +28,17 @@ static const attn_tensor *linear(void) { return attn_linear(tape, "out", x, weig
 static void linear_layers(void) {
   for (int32_t edited = 0; edited < 2; edited++) {
     fresh();
-    x = parameter("x", SHAPE(2, 3, 5)), weight = parameter("weight", SHAPE(4, 5));
-    bias = parameter("bias", SHAPE(4));
+    x = learned("x", SHAPE(2, 3, 5)), weight = learned("weight", SHAPE(4, 5));
+    bias = learned("bias", SHAPE(4));
     if (edited) edit("out", SHAPE(1, -1, 2));
-    CHECK_DIFFERENCES(linear);
+    CHECK_GRADIENTS_OF(linear);
   }
   fresh();
-  x = parameter("x", SHAPE(1, 300)), weight = given("weight", SHAPE(9, 300)), bias = NULL;
-  CHECK_DIFFERENCES(linear);
+  x = learned("x", SHAPE(1, 300)), weight = given("weight", SHAPE(9, 300)), bias = NULL;
+  CHECK_GRADIENTS_OF(linear);
   fresh();
-  x = given("x", SHAPE(300, 1)), weight = parameter("weight", SHAPE(1, 1));
-  CHECK_DIFFERENCES(linear);
+  x = given("x", SHAPE(300, 1)), weight = learned("weight", SHAPE(1, 1));
+  CHECK_GRADIENTS_OF(linear);
 }
 
 static const attn_tensor *add(void) { return attn_add(tape, "out", x, y); }
@@ -47,22 +48,22 @@ static void sums_along_axes_that_are_missing(void) {
     fresh();
     NOTE("rank %d", rank);
     const int32_t shape[] = {2, 3, 4};
-    x = parameter("x", 3, shape), y = parameter("y", rank, shape + 3 - rank);
-    CHECK_DIFFERENCES(add);
+    x = learned("x", 3, shape), y = learned("y", rank, shape + 3 - rank);
+    CHECK_GRADIENTS_OF(add);
   }
   fresh();
-  x = y = parameter("x", SHAPE(2, 3));
+  x = y = learned("x", SHAPE(2, 3));
   edit("out", SHAPE(1, 1));
-  CHECK_DIFFERENCES(add);
+  CHECK_GRADIENTS_OF(add);
 }
 
 static const attn_tensor *scale(void) { return attn_scale_by(tape, "out", x, (attn_real)-1.5); }
 
 static void scaling(void) {
   fresh();
-  x = parameter("x", SHAPE(2, 3));
+  x = learned("x", SHAPE(2, 3));
   edit("out", SHAPE(0, -1));
-  CHECK_DIFFERENCES(scale);
+  CHECK_GRADIENTS_OF(scale);
 }
 
 static const attn_tensor *layer_norm(void) {
@@ -74,16 +75,16 @@ static void layer_norms_with_and_without_weight_and_bias(void) {
     for (int32_t width = 3; width <= 9; width++) {
       fresh();
       NOTE("kind %d, width %d", kind, width);
-      x = parameter("x", SHAPE(2, 2, width));
-      weight = kind & 1 ? parameter("weight", SHAPE(width)) : NULL;
-      bias = kind & 2 ? parameter("bias", SHAPE(width)) : NULL;
+      x = learned("x", SHAPE(2, 2, width));
+      weight = kind & 1 ? learned("weight", SHAPE(width)) : NULL;
+      bias = kind & 2 ? learned("bias", SHAPE(width)) : NULL;
       for (int32_t i = 0; i < 4 * width; i++) x->data[i] += (attn_real)(i % 2);
       if (width == 5) edit("out", SHAPE(1, -1, 3));
-      CHECK_DIFFERENCES(layer_norm);
+      CHECK_GRADIENTS_OF(layer_norm);
     }
   fresh();
-  x = given("x", SHAPE(3, 6)), weight = parameter("weight", SHAPE(6)), bias = NULL;
-  CHECK_DIFFERENCES(layer_norm);
+  x = given("x", SHAPE(3, 6)), weight = learned("weight", SHAPE(6)), bias = NULL;
+  CHECK_GRADIENTS_OF(layer_norm);
 }
 
 static const attn_tensor *activate(void) { return attn_activate(tape, "out", x, choice); }
@@ -92,11 +93,11 @@ static void activations(void) {
   for (choice = ATTN_ACTIVATION_RELU; choice <= ATTN_ACTIVATION_GELU_TANH; choice++) {
     fresh();
     NOTE("activation %d", choice);
-    x = parameter("x", SHAPE(3, 7));
+    x = learned("x", SHAPE(3, 7));
     for (int32_t i = 0; i < 21; i++) x->data[i] *= 4;
     keep_from_zero(x);
     edit("out", SHAPE(2, 2));
-    CHECK_DIFFERENCES(activate);
+    CHECK_GRADIENTS_OF(activate);
   }
 }
 
@@ -108,12 +109,12 @@ static void normalisers_with_masked_cells_and_an_empty_row(void) {
       for (int32_t keys = 2; keys <= 9; keys++) {
         fresh();
         NOTE("normalise %d, %d keys", choice, keys);
-        x = parameter("x", SHAPE(1, 2, 3, keys));
+        x = learned("x", SHAPE(1, 2, 3, keys));
         keep_from_zero(x);
         for (int32_t j = 0; j < keys; j++) x->data[keys + j] = ATTN_MINUS_INFINITY;
         x->data[4 * keys - 1] = ATTN_MINUS_INFINITY;
         if (edited) edit("weights", SHAPE(0, -1, 2, 1));
-        CHECK_DIFFERENCES(normalise);
+        CHECK_GRADIENTS_OF(normalise);
         for (int32_t j = 0; j < keys; j++) CHECK_BITS(x->gradient[keys + j], 0);
         CHECK_BITS(x->gradient[4 * keys - 1], 0);
       }
@@ -126,9 +127,9 @@ static const attn_tensor *mix(void) {
 
 static void mixing(void) {
   fresh();
-  x = parameter("x", SHAPE(2, 2, 3, 5)), y = parameter("y", SHAPE(2, 2, 5, 4));
+  x = learned("x", SHAPE(2, 2, 3, 5)), y = learned("y", SHAPE(2, 2, 5, 4));
   edit("out", SHAPE(1, 0, -1, 2));
-  CHECK_DIFFERENCES(mix);
+  CHECK_GRADIENTS_OF(mix);
 }
 
 static const attn_tensor *score(void) {
@@ -142,27 +143,27 @@ static void scores_of_query_key_and_weight(void) {
     for (int32_t width = 1; width <= 6; width++) {
       fresh();
       NOTE("score %d, width %d", choice, width);
-      x = parameter("x", SHAPE(2, 2, 3, width)), y = parameter("y", SHAPE(2, 2, 4, width));
-      weight = parameter("weight", SHAPE(1, choice == ATTN_SCORE_ADDITIVE ? width : 1));
+      x = learned("x", SHAPE(2, 2, 3, width)), y = learned("y", SHAPE(2, 2, 4, width));
+      weight = learned("weight", SHAPE(1, choice == ATTN_SCORE_ADDITIVE ? width : 1));
       if (width == 3) edit("raw_scores", SHAPE(1, -1, 0, 2));
-      CHECK_DIFFERENCES(score);
+      CHECK_GRADIENTS_OF(score);
     }
   fresh();
   choice = ATTN_SCORE_GAUSSIAN, weight = NULL;
-  x = parameter("x", SHAPE(1, 1, 3, 2)), y = parameter("y", SHAPE(1, 1, 4, 2));
-  CHECK_DIFFERENCES(score);
+  x = learned("x", SHAPE(1, 1, 3, 2)), y = learned("y", SHAPE(1, 1, 4, 2));
+  CHECK_GRADIENTS_OF(score);
 }
 
 static const attn_tensor *unit_rows(void) { return attn_unit_rows(tape, "out", x); }
 
 static void rows_of_length_1(void) {
   fresh();
-  x = parameter("x", SHAPE(3, 5));
+  x = learned("x", SHAPE(3, 5));
   keep_from_zero(x);
   edit("out", SHAPE(1, 2));
-  CHECK_DIFFERENCES(unit_rows);
+  CHECK_GRADIENTS_OF(unit_rows);
   fresh();
-  x = parameter("x", SHAPE(1, 2));
+  x = learned("x", SHAPE(1, 2));
   x->data[0] = x->data[1] = 0;
   attn_backward(tape, loss_of(unit_rows()));
   CHECK_BITS(x->gradient[0], 0);
@@ -172,9 +173,9 @@ static const attn_tensor *drop(void) { return attn_dropout(tape, "out", x, 0.4f,
 
 static void dropout_with_a_fixed_seed(void) {
   fresh();
-  x = parameter("x", SHAPE(3, 11));
+  x = learned("x", SHAPE(3, 11));
   edit("out", SHAPE(2, -1));
-  CHECK_DIFFERENCES(drop);
+  CHECK_GRADIENTS_OF(drop);
 }
 
 static const attn_tensor *split(void) { return attn_split_heads(tape, "out", x, 3, "T"); }
@@ -184,32 +185,32 @@ static const attn_tensor *mean_heads(void) { return attn_mean_heads(tape, "out",
 
 static void heads(void) {
   fresh();
-  x = parameter("x", SHAPE(2, 4, 6));
+  x = learned("x", SHAPE(2, 4, 6));
   edit("out", SHAPE(1, 2, -1, 0));
-  CHECK_DIFFERENCES(split);
+  CHECK_GRADIENTS_OF(split);
   fresh();
-  x = parameter("x", SHAPE(2, 3, 4, 2)), weight = parameter("weight", SHAPE(3));
+  x = learned("x", SHAPE(2, 3, 4, 2)), weight = learned("weight", SHAPE(3));
   weight->data[1] = 0;
   edit("out", SHAPE(0, 2, -1));
-  CHECK_DIFFERENCES(merge);
+  CHECK_GRADIENTS_OF(merge);
   fresh();
-  x = parameter("x", SHAPE(2, 3, 4, 2)), weight = parameter("weight", SHAPE(3));
+  x = learned("x", SHAPE(2, 3, 4, 2)), weight = learned("weight", SHAPE(3));
   weight->data[1] = 0;
-  CHECK_DIFFERENCES(mask_heads);
+  CHECK_GRADIENTS_OF(mask_heads);
   fresh();
-  x = parameter("x", SHAPE(2, 3, 4, 2));
+  x = learned("x", SHAPE(2, 3, 4, 2));
   edit("out", SHAPE(0, 2, -1));
-  CHECK_DIFFERENCES(mean_heads);
+  CHECK_GRADIENTS_OF(mean_heads);
 }
 
 static const attn_tensor *entropy(void) { return attn_entropy(tape, "out", x); }
 
 static void entropy_of_weights(void) {
   fresh();
-  x = parameter("x", SHAPE(1, 2, 3, 5));
+  x = learned("x", SHAPE(1, 2, 3, 5));
   for (int32_t i = 0; i < 30; i++) x->data[i] += (attn_real)1.5;
   edit("out", SHAPE(0, 1, 1));
-  CHECK_DIFFERENCES(entropy);
+  CHECK_GRADIENTS_OF(entropy);
   attn_gradients_zero(tape);
   x->data[7] = 0;
   attn_backward(tape, loss_of(entropy()));
@@ -223,10 +224,10 @@ static void rotary_positions(void) {
     for (int32_t listed = 0; listed < 2; listed++) {
       fresh();
       NOTE("pairing %d, listed %d", choice, listed);
-      x = parameter("x", SHAPE(2, 2, 3, 6));
+      x = learned("x", SHAPE(2, 2, 3, 6));
       y = listed ? given("positions", SHAPE(3)) : NULL;
       edit("out", SHAPE(0, 1, -1, 4));
-      CHECK_DIFFERENCES(rotate);
+      CHECK_GRADIENTS_OF(rotate);
     }
 }
 
@@ -240,18 +241,18 @@ static const attn_tensor *attend(void) { return attn_attention(tape, query, key,
 
 static void declare_attention(int32_t kind) {
   fresh();
-  query = parameter("query", SHAPE(BATCH, HEADS, QUERIES, WIDTH));
-  key = parameter("key", SHAPE(BATCH, HEADS, KEYS, WIDTH));
-  value = parameter("value", SHAPE(BATCH, HEADS, KEYS, 2));
+  query = learned("query", SHAPE(BATCH, HEADS, QUERIES, WIDTH));
+  key = learned("key", SHAPE(BATCH, HEADS, KEYS, WIDTH));
+  value = learned("value", SHAPE(BATCH, HEADS, KEYS, 2));
   options = attn_attention_defaults();
   options.score = kind;
   if (kind == ATTN_SCORE_ADDITIVE) {
-    options.score_query_weight = parameter("query.weight", SHAPE(FEATURES, WIDTH));
-    options.score_key_weight = parameter("key.weight", SHAPE(FEATURES, WIDTH));
-    options.score_value_weight = parameter("value.weight", SHAPE(1, FEATURES));
+    options.score_query_weight = learned("query.weight", SHAPE(FEATURES, WIDTH));
+    options.score_key_weight = learned("key.weight", SHAPE(FEATURES, WIDTH));
+    options.score_value_weight = learned("value.weight", SHAPE(1, FEATURES));
   }
-  if (kind == ATTN_SCORE_GENERAL) options.score_weight = parameter("w", SHAPE(WIDTH, WIDTH));
-  if (kind == ATTN_SCORE_GAUSSIAN) options.score_width = parameter("width", SHAPE(1));
+  if (kind == ATTN_SCORE_GENERAL) options.score_weight = learned("w", SHAPE(WIDTH, WIDTH));
+  if (kind == ATTN_SCORE_GAUSSIAN) options.score_width = learned("width", SHAPE(1));
 }
 
 static const attn_tensor *cells(int32_t rank, const int32_t *shape) {
@@ -268,7 +269,7 @@ static const attn_tensor *lengths(int32_t rank, const int32_t *shape) {
 }
 
 static attn_tensor *spread_bias(int32_t rank, const int32_t *shape) {
-  attn_tensor *tensor = parameter("bias", rank, shape);
+  attn_tensor *tensor = learned("bias", rank, shape);
   tensor->data[0] = ATTN_MINUS_INFINITY;
   return tensor;
 }
@@ -342,7 +343,7 @@ static void attention_of_every_score_under_every_mask(void) {
       declare_attention(kind);
       set(setting);
       NOTE("score %d, setting %d", kind, setting);
-      CHECK_DIFFERENCES(attend);
+      CHECK_GRADIENTS_OF(attend);
     }
 }
 
@@ -357,7 +358,7 @@ static void attention_of_every_normaliser(void) {
       for (ptrdiff_t i = 0; i < attn_length(query); i++) query->data[i] *= 3;
       set(setting);
       NOTE("normalise %d, setting %d", normaliser, setting);
-      CHECK_DIFFERENCES(attend);
+      CHECK_GRADIENTS_OF(attend);
     }
 }
 
@@ -370,7 +371,7 @@ static void attention_edited_at_every_step(void) {
       set(17);
       edit(names[i], SHAPE(1, 0, whole ? -1 : 2, 1));
       NOTE("%s edited, whole %d", names[i], whole);
-      CHECK_DIFFERENCES(attend);
+      CHECK_GRADIENTS_OF(attend);
     }
 }
 
@@ -384,27 +385,27 @@ static const attn_tensor *encode(void) {
 }
 
 static attn_multi_head_weights multi_head(int32_t hiddens) {
-  return (attn_multi_head_weights){.query_weight = parameter("q.weight", SHAPE(hiddens, hiddens)),
-                                   .query_bias = parameter("q.bias", SHAPE(hiddens)),
-                                   .key_weight = parameter("k.weight", SHAPE(hiddens, hiddens)),
-                                   .value_weight = parameter("v.weight", SHAPE(hiddens, hiddens)),
-                                   .value_bias = parameter("v.bias", SHAPE(hiddens)),
-                                   .output_weight = parameter("o.weight", SHAPE(hiddens, hiddens)),
-                                   .output_bias = parameter("o.bias", SHAPE(hiddens))};
+  return (attn_multi_head_weights){.query_weight = learned("q.weight", SHAPE(hiddens, hiddens)),
+                                   .query_bias = learned("q.bias", SHAPE(hiddens)),
+                                   .key_weight = learned("k.weight", SHAPE(hiddens, hiddens)),
+                                   .value_weight = learned("v.weight", SHAPE(hiddens, hiddens)),
+                                   .value_bias = learned("v.bias", SHAPE(hiddens)),
+                                   .output_weight = learned("o.weight", SHAPE(hiddens, hiddens)),
+                                   .output_bias = learned("o.bias", SHAPE(hiddens))};
 }
 
 static void an_encoder_layer(void) {
   for (int32_t norm = ATTN_NORM_POST; norm <= ATTN_NORM_PRE; norm++) {
     fresh();
     NOTE("norm %d", norm);
-    x = parameter("x", SHAPE(2, 3, 4));
+    x = learned("x", SHAPE(2, 3, 4));
     layer = (attn_encoder_layer_weights){
         .attention = multi_head(4),
-        .norm1_weight = parameter("norm1.weight", SHAPE(4)),
-        .norm1_bias = parameter("norm1.bias", SHAPE(4)),
-        .norm2_weight = parameter("norm2.weight", SHAPE(4)),
-        .feed_forward = {parameter("w1", SHAPE(6, 4)), parameter("b1", SHAPE(6)),
-                         parameter("w2", SHAPE(4, 6)), parameter("b2", SHAPE(4))}};
+        .norm1_weight = learned("norm1.weight", SHAPE(4)),
+        .norm1_bias = learned("norm1.bias", SHAPE(4)),
+        .norm2_weight = learned("norm2.weight", SHAPE(4)),
+        .feed_forward = {learned("w1", SHAPE(6, 4)), learned("b1", SHAPE(6)),
+                         learned("w2", SHAPE(4, 6)), learned("b2", SHAPE(4))}};
     layer_options = attn_encoder_layer_defaults();
     layer_options.norm = norm;
     layer_options.activation = ATTN_ACTIVATION_GELU;
@@ -412,9 +413,9 @@ static void an_encoder_layer(void) {
     layer_options.attention.heads = 2;
     layer_options.attention.need_weights = 0;
     layer_options.attention.rotary = ATTN_PAIRING_HALVES;
-    layer_options.attention.head_mask = parameter("head_mask", SHAPE(2));
+    layer_options.attention.head_mask = learned("head_mask", SHAPE(2));
     layer_options.attention.valid_lengths = lengths(SHAPE(2, 1));
-    CHECK_DIFFERENCES(encode);
+    CHECK_GRADIENTS_OF(encode);
   }
 }
 
