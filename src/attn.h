@@ -37,13 +37,14 @@ typedef float attn_real;
 
 /* ---- status ------------------------------------------------------------------------------- */
 
-#define ATTN_STATUS_LIST(X)                                                               \
-  X(OK, 0)         /* all is well */                                                      \
-  X(BAD_SHAPE, -1) /* tensors whose shapes do not fit each other, or a size below zero */ \
-  X(BAD_VALUE, -2) /* an option or an element out of its range */                         \
-  X(TOO_BIG, -3)   /* a tensor above ATTN_MAX_BYTES */                                    \
-  X(NO_MEMORY, -4) /* the block is full and cannot grow */                                \
-  X(NOT_FOUND, -5) /* a name that no tensor has */
+#define ATTN_STATUS_LIST(X)                                                                \
+  X(OK, 0)          /* all is well */                                                      \
+  X(BAD_SHAPE, -1)  /* tensors whose shapes do not fit each other, or a size below zero */ \
+  X(BAD_VALUE, -2)  /* an option or an element out of its range */                         \
+  X(TOO_BIG, -3)    /* a tensor above ATTN_MAX_BYTES */                                    \
+  X(NO_MEMORY, -4)  /* the block is full and cannot grow */                                \
+  X(NOT_FOUND, -5)  /* a name that no tensor has */                                        \
+  X(NOT_FINITE, -6) /* a loss or a gradient that is NaN or infinite */
 
 typedef enum attn_status {
 #define ATTN_STATUS(name, value) ATTN_##name = (value),
@@ -207,6 +208,17 @@ void attn_gradients_zero(attn_tape *tape);
   X(REPRESENTATIONS, "representations") /* the inputs of self-attention stay (D2L) */ \
   X(KEYS_VALUES, "keys-values")         /* projected keys and values stay */
 
+#define ATTN_OPTIMISER_LIST(X) \
+  X(SGD, "sgd")                \
+  X(ADAM, "adam")              \
+  X(ADAMW, "adamw")
+
+#define ATTN_SCHEDULE_LIST(X)                                 \
+  X(CONSTANT, "constant")                                     \
+  X(STEP, "step")     /* × factor every so many steps */     \
+  X(COSINE, "cosine") /* down to last_rate at step `total` */ \
+  X(INVERSE_SQUARE_ROOT, "inverse-square-root")
+
 #define ATTN_CHOICE_ENUM(prefix, list) typedef enum prefix { list } prefix;
 #define ATTN_SCORE_ENUM(name, text) ATTN_SCORE_##name,
 #define ATTN_NORMALISE_ENUM(name, text) ATTN_NORMALISE_##name,
@@ -222,6 +234,8 @@ void attn_gradients_zero(attn_tape *tape);
 #define ATTN_TRANSFORMER_ENUM(name, text) ATTN_TRANSFORMER_##name,
 #define ATTN_INITIALISER_ENUM(name, text) ATTN_INITIALISER_##name,
 #define ATTN_CACHE_ENUM(name, text) ATTN_CACHE_##name,
+#define ATTN_OPTIMISER_ENUM(name, text) ATTN_OPTIMISER_##name,
+#define ATTN_SCHEDULE_ENUM(name, text) ATTN_SCHEDULE_##name,
 ATTN_CHOICE_ENUM(attn_score, ATTN_SCORE_LIST(ATTN_SCORE_ENUM))
 ATTN_CHOICE_ENUM(attn_normalise, ATTN_NORMALISE_LIST(ATTN_NORMALISE_ENUM))
 ATTN_CHOICE_ENUM(attn_causal, ATTN_CAUSAL_LIST(ATTN_CAUSAL_ENUM))
@@ -236,6 +250,8 @@ ATTN_CHOICE_ENUM(attn_reduction, ATTN_REDUCTION_LIST(ATTN_REDUCTION_ENUM))
 ATTN_CHOICE_ENUM(attn_transformer_kind, ATTN_TRANSFORMER_LIST(ATTN_TRANSFORMER_ENUM))
 ATTN_CHOICE_ENUM(attn_initialiser, ATTN_INITIALISER_LIST(ATTN_INITIALISER_ENUM))
 ATTN_CHOICE_ENUM(attn_cache, ATTN_CACHE_LIST(ATTN_CACHE_ENUM))
+ATTN_CHOICE_ENUM(attn_optimiser, ATTN_OPTIMISER_LIST(ATTN_OPTIMISER_ENUM))
+ATTN_CHOICE_ENUM(attn_schedule_kind, ATTN_SCHEDULE_LIST(ATTN_SCHEDULE_ENUM))
 
 /* Why a cell may not be attended to; the bits of the tensor `mask`. */
 enum {
@@ -489,6 +505,59 @@ int32_t attn_counted_tokens(const attn_tensor *cross_entropy);
 /* (prediction - target)², summed or averaged: one number. (torch mse_loss.) */
 attn_tensor *attn_squared_error(attn_tape *tape, const char *name, const attn_tensor *prediction,
                                 const attn_tensor *target, int32_t reduction);
+
+/* ---- training ------------------------------------------------------------------------------ */
+
+/* All zeros but learning_rate 1e-3, Adam, beta1 0.9, beta2 0.999 and eps 1e-8:
+ * attn_training_defaults. */
+typedef struct attn_training_options {
+  int32_t optimiser;       /* attn_optimiser */
+  float learning_rate;     /* >= 0 */
+  float momentum;          /* of sgd, [0, 1) */
+  float beta1, beta2, eps; /* of adam and adamw */
+  float weight_decay;      /* added to the gradient; of adamw, taken from the parameter */
+  float clip;              /* the largest length of all gradients together; 0: any */
+} attn_training_options;
+
+attn_training_options attn_training_defaults(void);
+
+/* What training a model needs beside its parameters. To go on elsewhere exactly as here, take over
+ * steps and moments. */
+typedef struct attn_training {
+  int32_t steps;           /* done */
+  int32_t parameter_count; /* tensors */
+  int32_t count;           /* numbers in them */
+  attn_real loss;          /* of the last step */
+  attn_real gradient_norm; /* of the last step, before clipping */
+  attn_real *moments;      /* [2, count]: first moments (or momenta), then second ones */
+  attn_tensor **parameters;
+} attn_training;
+
+/* For all parameters on the tape; before attn_tape_keep, as it must stay too. */
+attn_training *attn_training_new(attn_tape *tape);
+void attn_training_restart(attn_training *training);
+
+/* Computes the gradients of loss and moves the parameters. A loss or gradient that is not finite is
+ * ATTN_NOT_FINITE with a message that names the first tensor at fault, and nothing moves.
+ * Gradients stay readable as they were before clipping. */
+attn_status attn_train_step(attn_tape *tape, attn_training *training, attn_tensor *loss,
+                            const attn_training_options *options);
+
+/* The rate rises over warm_up steps, then does what kind says. Defaults: rate 1e-3, constant. */
+typedef struct attn_schedule {
+  int32_t kind; /* attn_schedule_kind */
+  float rate;
+  int32_t warm_up;
+  int32_t every; /* step: steps from one fall to the next, at least 1 */
+  float factor;  /* step: of each fall */
+  int32_t total; /* cosine: the step at which last_rate is reached */
+  float last_rate;
+} attn_schedule;
+
+attn_schedule attn_schedule_defaults(void);
+
+/* Of step 0, 1, …; NaN and a failed tape where the schedule makes no sense. */
+float attn_learning_rate(attn_tape *tape, const attn_schedule *schedule, int32_t step);
 
 /* ---- the core about itself ---------------------------------------------------------------- */
 

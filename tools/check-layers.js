@@ -1,5 +1,5 @@
 // Holds the sources to the rules of the house that a search can check. Each layer knows only those
-// to its left: base → math → tape → ops → nn → models → wasm/abi.c → engine.js → … → page.
+// to its left: base → math → tape → ops → nn → models → train → wasm/abi.c → engine.js → … → page.
 //
 // Comments and strings are taken out first: they may name what code may not use.
 
@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Folders of src/, from left to right. */
-const LAYERS = ['base', 'math', 'tape', 'ops', 'nn', 'models'];
+const LAYERS = ['base', 'math', 'tape', 'ops', 'nn', 'models', 'train'];
 const INCLUDE = /^\s*#\s*include\s*[<"](.*)[>"]/;
 const FREESTANDING = /^(float|limits|stdarg|stdbool|stddef|stdint|wasm_simd128)\.h$/;
 

@@ -89,6 +89,22 @@ static const field transformer_config[] = {
 static const field transformer_batch[] = {BATCH(source) BATCH(source_lengths) BATCH(target)
                                               BATCH(target_lengths) END};
 
+#define TRAIN(member, kind) FIELD(attn_training_options, member, kind)
+static const field training_options[] = {
+    TRAIN(optimiser, "choice:optimiser") TRAIN(learning_rate, "f32") TRAIN(momentum, "f32")
+        TRAIN(beta1, "f32") TRAIN(beta2, "f32") TRAIN(eps, "f32") TRAIN(weight_decay, "f32")
+            TRAIN(clip, "f32") END};
+
+static const field training_fields[] = {
+    FIELD(attn_training, steps, "i32") FIELD(attn_training, count, "i32")
+        FIELD(attn_training, loss, "f32") FIELD(attn_training, gradient_norm, "f32")
+            FIELD(attn_training, moments, "pointer") END};
+
+#define SCHEDULE(member, kind) FIELD(attn_schedule, member, kind)
+static const field schedule_fields[] = {SCHEDULE(kind, "choice:schedule") SCHEDULE(
+    rate, "f32") SCHEDULE(warm_up, "i32") SCHEDULE(every, "i32") SCHEDULE(factor, "f32")
+                                            SCHEDULE(total, "i32") SCHEDULE(last_rate, "f32") END};
+
 static const struct {
   const char *name;
   size_t size;
@@ -104,6 +120,9 @@ static const struct {
     {"attention_layer_options", sizeof(attn_attention_layer_options), attention_layer_options},
     {"transformer_config", sizeof(attn_transformer_config), transformer_config},
     {"transformer_batch", sizeof(attn_transformer_batch), transformer_batch},
+    {"training_options", sizeof(attn_training_options), training_options},
+    {"training", sizeof(attn_training), training_fields},
+    {"schedule", sizeof(attn_schedule), schedule_fields},
 };
 
 #define TEXT_OF_STATUS(name, value) \
@@ -129,6 +148,8 @@ static const struct {
     {"transformer", &(ATTN_TRANSFORMER_LIST(TEXT_OF_CHOICE))[1]},
     {"initialiser", &(ATTN_INITIALISER_LIST(TEXT_OF_CHOICE))[1]},
     {"cache", &(ATTN_CACHE_LIST(TEXT_OF_CHOICE))[1]},
+    {"optimiser", &(ATTN_OPTIMISER_LIST(TEXT_OF_CHOICE))[1]},
+    {"schedule", &(ATTN_SCHEDULE_LIST(TEXT_OF_CHOICE))[1]},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -282,7 +282,7 @@ attn_tensor *attn_input_ready(attn_tape *tape, attn_tensor *input) {
 }
 
 attn_tensor *attn_parameter(attn_tape *tape, const char *name, attn_shape shape) {
-  attn_tensor *parameter = attn_push(tape, "parameter", name, shape, 0, NULL);
+  attn_tensor *parameter = attn_push(tape, ATTN_PARAMETER, name, shape, 0, NULL);
   if (!parameter) return NULL;
   parameter->requires_gradient = true;
   return attn_gradient(tape, parameter) ? parameter : NULL;

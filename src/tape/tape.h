@@ -54,6 +54,7 @@ attn_tensor *attn_finish(attn_tape *tape, attn_tensor *tensor);
 /* A tensor for the caller to fill, as attn_input, that requires a gradient. The gradient lies
  * beside it, starts at 0 and stays as long as the parameter. */
 attn_tensor *attn_parameter(attn_tape *tape, const char *name, attn_shape shape);
+#define ATTN_PARAMETER "parameter" /* its operation */
 
 /* For `backward` to add to: the gradient of one of the inputs, NULL where it needs none. `backward`
  * takes scratch memory freely; it is given back behind it. */

@@ -34,6 +34,7 @@ sys.dont_write_bytecode = True
 
 import attention
 import blocks
+import optimisers
 import positions
 import recurrent
 import transformer
@@ -53,6 +54,7 @@ def main():
         positions.positions()
         recurrent.gru()
         transformer.transformer()
+        optimisers.optimisers()
     written = glob.glob(os.path.join(HERE, "**", "*.json"), recursive=True)
     print(f"tests/golden: {sum(map(os.path.getsize, written)) / 1024:.0f} KB of vectors")
 
