@@ -11,6 +11,7 @@ import { checkNames } from './options.js';
 
 export { Engine, keyPaddingMaskFromTorch, maskFromTorch } from './functions.js';
 export { AttentionLayer } from './models.js';
+export { Transformer } from './transformer.js';
 export { AttentionError };
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -27,6 +28,8 @@ export { AttentionError };
 /** @typedef {import('./results.js').MultiHeadResult} MultiHeadResult */
 /** @typedef {import('./models.js').AttentionLayerConfig} AttentionLayerConfig */
 /** @typedef {import('./models.js').AttentionLayerInput} AttentionLayerInput */
+/** @typedef {import('./transformer.js').TransformerConfig} TransformerConfig */
+/** @typedef {import('./transformer.js').TransformerInput} TransformerInput */
 
 const twins = {
   simd: async () => fromBase64(binaries.simd),

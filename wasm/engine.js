@@ -149,6 +149,10 @@ export class Core {
   #exports;
   /** @type {WebAssembly.Module} */
   #module;
+  /** Whether a model lives here, which a new instance would not hold. */
+  #kept = false;
+  /** What stopped the core with a model in it. @type {unknown} */
+  #lost;
   /** @type {Layout} */
   layout;
 
@@ -197,6 +201,13 @@ export class Core {
         option: 'overrides',
       });
     }
+    if (this.#lost) {
+      throw new AttentionError(
+        'TRAP',
+        'the core stopped and this model with it; create it anew and load what was saved',
+        { cause: this.#lost },
+      );
+    }
     this.#exports.reset();
     for (const override of overrides) {
       const { name, at, value } = checkOverride(override);
@@ -216,6 +227,7 @@ export class Core {
     try {
       result = this.#exports[name](...args);
     } catch (cause) {
+      if (this.#kept) this.#lost = cause;
       this.#instantiate();
       throw new AttentionError('TRAP', `the core stopped in ${name} and was started anew`, {
         cause,
@@ -231,6 +243,12 @@ export class Core {
       throw new AttentionError(code, message, { option });
     }
     return result;
+  }
+
+  /** What the tape holds now stays: the parameters of a model. */
+  keep() {
+    this.call('keep');
+    this.#kept = true;
   }
 
   /** Fails when an override of begin() named no tensor of this tape. */
@@ -391,10 +409,13 @@ export class Core {
     return Array.from({ length: rank }, (_, i) => this.#field(tensor, 'shape', i));
   }
 
-  /** @param {Pointer} tensor */
-  #data(tensor) {
+  /**
+   * @param {Pointer} tensor
+   * @param {'data' | 'gradient'} [field]
+   */
+  #data(tensor, field = 'data') {
     const length = this.#shape(tensor).reduce((product, size) => product * size, 1);
-    return new Float32Array(this.#exports.memory.buffer, this.#field(tensor, 'data'), length);
+    return new Float32Array(this.#exports.memory.buffer, this.#field(tensor, field), length);
   }
 
   /**
@@ -403,6 +424,51 @@ export class Core {
    */
   read(tensor) {
     return { shape: this.#shape(tensor), data: this.#data(tensor).slice() };
+  }
+
+  /**
+   * Puts other numbers into a tensor of the tape.
+   * @param {Pointer} tensor
+   * @param {Float32Array} data
+   */
+  write(tensor, data) {
+    this.#data(tensor).set(data);
+  }
+
+  /**
+   * @param {Pointer} tensor
+   * @returns {Tensor}  a copy of its gradient
+   */
+  gradient(tensor) {
+    return { shape: this.#shape(tensor), data: this.#data(tensor, 'gradient').slice() };
+  }
+
+  /**
+   * A number in a struct of the core.
+   * @param {Pointer} pointer
+   * @param {string} struct
+   * @param {string} field
+   * @returns {number}
+   */
+  field(pointer, struct, field) {
+    const [offset, kind] = this.layout.structs[struct].fields[field];
+    const view = new DataView(this.#exports.memory.buffer);
+    return kind === 'f32'
+      ? view.getFloat32(pointer + offset, true)
+      : view.getInt32(pointer + offset, true);
+  }
+
+  /**
+   * @param {string} op
+   * @returns {Map<string, Pointer>}  by name, every tensor that this operation wrote
+   */
+  written(op) {
+    const pointers = new Map();
+    for (let tensor = this.#exports.first(); tensor; tensor = this.#field(tensor, 'next')) {
+      if (this.#text(this.#field(tensor, 'op')) !== op) continue;
+      pointers.set(this.#text(this.#field(tensor, 'name')), tensor);
+    }
+    return pointers;
   }
 
   /**

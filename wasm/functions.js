@@ -30,6 +30,7 @@ import {
   withAxes,
 } from './results.js';
 import { reshape, toTensor } from './tensor.js';
+import { Transformer } from './transformer.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {import('./tensor.js').TensorLike} TensorLike */
@@ -474,6 +475,15 @@ export class Engine {
    */
   attentionLayer(config = {}) {
     return new AttentionLayer(new Core(this.#core.module), config);
+  }
+
+  /**
+   * A model to train, decode with and look into.
+   * @param {import('./transformer.js').TransformerConfig} config
+   * @returns {Transformer}
+   */
+  transformer(config) {
+    return new Transformer(new Core(this.#core.module), config);
   }
 
   /**

@@ -23,7 +23,7 @@ import { toTensor } from './tensor.js';
 /** @typedef {'none' | 'sinusoidal' | 'learned' | 'rotary' | 'alibi'} Position */
 
 /** What all models share: the tape of the last forward pass, read by name and overridden by name. */
-class Model {
+export class Model {
   /** @type {Override[]} */
   #overrides = [];
   /** The tape may be empty after a failure. @type {TensorInfo[]} */
