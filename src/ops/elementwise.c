@@ -11,9 +11,10 @@
 #include "ops/ops.h"
 
 static void scale_backward(attn_tape *tape, const attn_tensor *y) {
-  const attn_real *factor = y->attributes;
+  const attn_real factor = *(const attn_real *)y->attributes, *dy = y->gradient;
   attn_real *dx = attn_gradient(tape, y->inputs[0]);
-  for (ptrdiff_t i = 0; i < attn_length(y); i++) dx[i] += y->gradient[i] * *factor;
+  const ptrdiff_t count = attn_length(y);
+  for (ptrdiff_t i = 0; i < count; i++) dx[i] += dy[i] * factor;
 }
 
 attn_tensor *attn_scale_by(attn_tape *tape, const char *name, const attn_tensor *x,
@@ -24,7 +25,10 @@ attn_tensor *attn_scale_by(attn_tape *tape, const char *name, const attn_tensor 
   y->backward = scale_backward;
   attn_real *kept = attn_attributes(tape, y, sizeof *kept);
   if (kept) *kept = factor;
-  for (ptrdiff_t i = 0; i < attn_length(x); i++) y->data[i] = x->data[i] * factor;
+  const ptrdiff_t count = attn_length(x);
+  const attn_real *from = x->data;
+  attn_real *to = y->data;
+  for (ptrdiff_t i = 0; i < count; i++) to[i] = from[i] * factor;
   return attn_finish(tape, y);
 }
 

@@ -177,9 +177,9 @@ static void apply_mask_backward(attn_tape *tape, const attn_tensor *out) {
   attn_tensor *bias = out->input_count > 2 && out->inputs[2]->rank == 4 ? out->inputs[2] : NULL;
   attn_real *dscores = attn_gradient(tape, out->inputs[0]);
   attn_real *dbias = bias ? attn_gradient(tape, bias) : NULL;
-  if (dscores)
-    for (ptrdiff_t i = 0; i < attn_length(out); i++)
-      dscores[i] += reasons[i] == 0 ? out->gradient[i] : 0;
+  const attn_real *dout = out->gradient;
+  const ptrdiff_t count = dscores ? attn_length(out) : 0;
+  for (ptrdiff_t i = 0; i < count; i++) dscores[i] += reasons[i] == 0 ? dout[i] : 0;
   if (!dbias) return;
   const int32_t keys = attn_last(out);
   ptrdiff_t at = 0;
@@ -189,7 +189,7 @@ static void apply_mask_backward(attn_tape *tape, const attn_tensor *out) {
         ptrdiff_t step;
         attn_real *to = dbias + broadcast_row(bias, b, head, i, &step);
         for (int32_t j = 0; j < keys; j++)
-          if (reasons[at + j] == 0) to[j * step] += out->gradient[at + j];
+          if (reasons[at + j] == 0) to[j * step] += dout[at + j];
       }
 }
 
