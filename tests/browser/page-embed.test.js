@@ -76,6 +76,28 @@ eachBrowser((browser) => {
       }, source);
     await figure.press('CSV');
     await shown('the,cat,sat');
+    await figure.press('NumPy');
+    await shown("b64decode\\('k05VTVBZ");
+    await figure.press('PNG');
+    const [width, height] = await figure.inside(async (root) => {
+      const heatmap = /** @type {any} */ (root.querySelector('attention-heatmap'));
+      const { width, height } = await createImageBitmap(await heatmap.exportAs('png'));
+      return [width, height];
+    });
+    await figure.until(
+      (root, width, height) => {
+        const { canvas, why, text } = /** @type {Record<string, any>} */ ({
+          canvas: root.querySelector('.by-hand canvas'),
+          why: root.querySelector('.by-hand .note'),
+          text: root.querySelector('.by-hand textarea'),
+        });
+        const drawn = canvas.getContext('2d').getImageData(0, 0, width, height).data.some(Boolean);
+        const sized = canvas.width === width && canvas.height === height;
+        return drawn && sized && text.hidden && /may not save files/.test(why.textContent);
+      },
+      width,
+      height,
+    );
     // Firefox lets a sandboxed frame write to the clipboard.
     await figure.press('Copy link');
     if (browser.name === 'chromium') await shown('index\\.html');
@@ -83,6 +105,29 @@ eachBrowser((browser) => {
       await figure.until((root) => root.querySelector('.export')?.textContent?.includes('Copied'));
     page.errors.length = 0; // Chromium reports the refused clipboard
   });
+
+  for (const [sandbox, saves] of /** @type {const} */ ([
+    ['allow-scripts allow-same-origin', false],
+    ['allow-scripts allow-same-origin allow-downloads', true],
+  ])) {
+    test(`a sandbox with ${sandbox} ${saves ? 'saves' : 'shows'}`, async () => {
+      const page = await browser.open(
+        `<iframe sandbox="${sandbox}" src="/dist/embed.html?lang=en" title="figure"></iframe>`,
+        { policy: null },
+      );
+      const frame = await page.waitForFrame((at) => at.url().includes('embed.html'));
+      const figure = await figureOn(frame);
+      await frame.evaluate(() => {
+        HTMLAnchorElement.prototype.click = function () {
+          Object.assign(window, { saved: this.download });
+        };
+      });
+      await figure.press('CSV');
+      if (saves) await frame.waitForFunction(() => /** @type {any} */ (window).saved);
+      else await figure.until((root) => root.querySelector('.by-hand:not([hidden])'));
+      assert.equal(await frame.evaluate(() => 'saved' in window), saves);
+    });
+  }
 
   test('P8 the script included twice', async () => {
     const page = await browser.open(

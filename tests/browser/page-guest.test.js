@@ -10,6 +10,18 @@ const figureMarkup = '<attention-playground lang="en"></attention-playground>';
 const heatmapMarkup =
   '<attention-heatmap values="[[0.7, 0.3], [0.1, 0.9]]" label="Weights"></attention-heatmap>';
 
+/** What the JSON entry saves. @param {Awaited<ReturnType<typeof figureOn>>} figure */
+async function savedJson({ page, press }) {
+  await page.evaluate(() => {
+    HTMLAnchorElement.prototype.click = function () {
+      Object.assign(window, { saved: fetch(this.href).then((file) => file.json()) });
+    };
+  });
+  await press('JSON');
+  await page.waitForFunction(() => /** @type {any} */ (window).saved);
+  return page.evaluate(() => /** @type {any} */ (window).saved);
+}
+
 eachBrowser((browser) => {
   describe('a parent that is as wide as its content', () => {
     for (const style of [
@@ -240,6 +252,31 @@ eachBrowser((browser) => {
     assert.deepEqual(await figure.notices(), [
       'This browser lacks CompressionStream, so the figure has no link; all else works.',
     ]);
+    await figure.press('Copy link');
+    assert.equal((await savedJson(figure)).link, null);
+    assert.equal((await figure.notices()).length, 1);
+  });
+
+  test('a figure too large for a link still goes into a file', async () => {
+    const page = await browser.open(
+      `<script>window.CompressionStream = class { constructor() { return new TransformStream(); } };</script>${script}${figureMarkup}`,
+      { policy: null },
+    );
+    const figure = await figureOn(page);
+    const tokens = Array(64).fill('가'.repeat(48));
+    await figure.after(() =>
+      figure.inside((root, text) => {
+        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
+        area.value = text;
+        area.dispatchEvent(new InputEvent('input'));
+      }, tokens.join(' ')),
+    );
+    const { link, state } = await savedJson(figure);
+    assert.equal(link, null);
+    assert.deepEqual(state.source, tokens);
+    await figure.press('Copy link');
+    await figure.until((root) => root.querySelector('.notice'));
+    assert.match((await figure.notices()).join(), /too large for a link/);
   });
 
   test('embed.html alone names the files that are missing', async () => {

@@ -54,7 +54,7 @@ eachBrowser((browser) => {
   });
 
   describe('an address that cannot be read stays until the reader goes on', () => {
-    for (const hash of ['#section', '#v9.abc', '#v1.%%%', linkTo([1])]) {
+    for (const hash of ['#%', '#v9.abc', '#v1.%%%', linkTo([1])]) {
       test(hash, async () => {
         const figure = await openFigure(browser, address(hash));
         const now = () => figure.page.evaluate(() => location.hash);
@@ -72,6 +72,23 @@ eachBrowser((browser) => {
         assert.deepEqual(await figure.notices(), [], 'a good link takes the notice away');
       });
     }
+  });
+
+  test('an address of a part of the page leaves the figure alone', async () => {
+    const figure = await openFigure(browser, address('#section-2'));
+    const { page } = figure;
+    assert.deepEqual(await figure.notices(), []);
+    await figure.after(() => figure.press('Causal'));
+    await page.waitForFunction(() => location.hash.startsWith('#v1.'));
+    for (const hash of ['#section-2', '#%E7%AC%AC']) {
+      await page.evaluate((hash) => location.assign(hash), hash);
+      await pause(500);
+      assert.equal(await page.evaluate(() => location.hash), hash);
+      assert.equal((await figure.map()).mask?.[1], 2);
+      assert.deepEqual(await figure.notices(), []);
+    }
+    await figure.after(() => figure.press('Undo'));
+    await page.waitForFunction(() => location.hash === '');
   });
 
   test('the last address wins over whatever is under way', async () => {
@@ -181,11 +198,13 @@ eachBrowser((browser) => {
 
   test('a figure put back while it computes says so again', async () => {
     const page = await browser.open(
-      `<script>/* a slow worker */
-        const post = Worker.prototype.postMessage;
-        Worker.prototype.postMessage = function (...args) {
-          setTimeout(() => post.apply(this, args), 900);
-        };</script>${script}<attention-playground></attention-playground>`,
+      `<script>/* a slow core, in a worker and on the page's thread */
+        for (const { prototype } of [Worker, MessagePort]) {
+          const post = prototype.postMessage;
+          prototype.postMessage = function (...args) {
+            setTimeout(() => post.apply(this, args), 900);
+          };
+        }</script>${script}<attention-playground></attention-playground>`,
       { policy: null },
     );
     const busy = () =>

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as lesson from '../../web/lessons/multi-head.js';
-import { decodeState, encodeState, isValid, openLink } from '../../web/lessons/state.js';
+import { decodeState, encodeState, isAnchor, isValid, openLink } from '../../web/lessons/state.js';
 
 const { table, defaults } = lesson;
 const read = (/** @type {string} */ link) => decodeState(table, link);
@@ -12,6 +12,15 @@ const read = (/** @type {string} */ link) => decodeState(table, link);
 /** @param {unknown} content */
 const linkTo = (content) =>
   `#v1.${deflateSync(typeof content === 'string' ? content : JSON.stringify(content)).toString('base64url')}`;
+
+test('an address is a link, an anchor of the page, or neither', () => {
+  for (const hash of ['#section-2', '#v2-news', '#%E7%AC%AC', '#/route?x=1']) {
+    assert.ok(isAnchor(hash), hash);
+  }
+  for (const hash of ['', '#%', '#v1.', '#v9.abc', '#v1.%E0%A4%A', linkTo({})]) {
+    assert.ok(!isAnchor(hash), hash);
+  }
+});
 
 describe('round trip', () => {
   test('the defaults need no link', async () => {

@@ -11,7 +11,8 @@
  *                with it
  *   lang         "en" or "zh-CN"; else the nearest ancestor's, else the browser's
  *   theme        "light" or "dark"; else the nearest ancestor's data-theme, else the system's
- *   follow-hash  the figure and the page's address name each other; for one figure of a page
+ *   follow-hash  the figure and the page's address name each other; for one figure of a page. An
+ *                address that points at a part of the page leaves the figure alone
  *
  * Methods: link() → the state as "#v1.…" ('' for the defaults), undo(), redo(), reset().
  * Events (bubbling, composed): `attentionchange` when numbers of a new state are drawn, with
@@ -26,7 +27,7 @@ import { fill } from '../draw/format.js';
 import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
 import * as line from '../lessons/history.js';
 import { lessons } from '../lessons/index.js';
-import { encodeState, openLink, sameState } from '../lessons/state.js';
+import { encodeState, isAnchor, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
 import { figure, panelsOf } from './figure.js';
@@ -145,7 +146,7 @@ export class AttentionPlayground extends HTMLElement {
    * @returns {Promise<string>} what names the present state behind a page's address
    */
   async link() {
-    if (!canLink()) throw new Error(this.#strings.notices.noLink);
+    if (!canLink()) throw new DOMException(this.#strings.notices.noLink, 'NotSupportedError');
     return encodeState(this.#lesson.table, line.present(this.#history));
   }
 
@@ -204,7 +205,7 @@ export class AttentionPlayground extends HTMLElement {
     let followed = '';
     while (this.#follows && location.hash !== followed) {
       followed = location.hash;
-      opened = followed ? await openLink(this.#lesson, followed) : home;
+      opened = followed && !isAnchor(followed) ? await openLink(this.#lesson, followed) : home;
     }
     if (signal.aborted || evaluator !== this.#evaluator) return;
     if (!known) this.#notify('lesson', { name, names: Object.keys(lessons).join(', ') });
@@ -230,9 +231,10 @@ export class AttentionPlayground extends HTMLElement {
   }
 
   async #readHash() {
+    this.#hash = location.hash;
+    if (isAnchor(this.#hash)) return;
     this.#turn += 1;
     const turn = this.#turn;
-    this.#hash = location.hash;
     const link = this.#hash || (this.getAttribute('state') ?? '');
     const opened = await openLink(this.#lesson, link);
     if (turn !== this.#turn) return;
@@ -284,10 +286,7 @@ export class AttentionPlayground extends HTMLElement {
         frame: async () => frameCode(await this.link(), controls, language),
         torch: async () =>
           this.#lesson.toPyTorch(line.present(this.#history), await this.#everything()),
-        failed: (error) =>
-          this.#notify('failed', {
-            message: error instanceof Error ? error.message : String(error),
-          }),
+        failed: (error) => this.#notExported(error),
       },
       wantedPanels(this, panelsOf(this.#lesson)),
     );
@@ -469,8 +468,17 @@ export class AttentionPlayground extends HTMLElement {
     return this.#evaluator.everything(line.present(this.#history));
   }
 
+  /** @param {any} error */
+  #notExported(error) {
+    if (error instanceof RangeError) this.#notify('linkTooLong');
+    else if (error.name === 'NotSupportedError') this.#notify('noLink');
+    else this.#notify('failed', { message: error.message ?? String(error) });
+  }
+
+  /** The state is in it as well, so a figure without a link has null there. */
   async #json() {
-    const [result, link] = await Promise.all([this.#everything(), this.link()]);
+    const link = await this.link().catch(() => null);
+    const result = await this.#everything();
     const tensors = result.tensors
       .filter(({ name }) => Object.hasOwn(result.values, name))
       .map(({ name, shape, axes, inputs }) => ({

@@ -1,6 +1,6 @@
 /**
  * What a reader takes away: the picture, the numbers, the link, the code to embed. A frame that may
- * neither save files nor use the clipboard gets the text to copy by hand.
+ * neither save files nor use the clipboard shows the text or the picture, to be copied by hand.
  */
 import { h, setText } from './dom.js';
 
@@ -22,12 +22,15 @@ import { h, setText } from './dom.js';
 export function exportMenu(strings, make) {
   const words = strings.export;
   const said = h('span', { class: 'quiet', role: 'status' });
-  const text = h('textarea', { readOnly: true, rows: 6, 'aria-label': words.refused });
+  const why = h('p', { class: 'note', role: 'status' });
+  const text = h('textarea', { readOnly: true, rows: 6, 'aria-label': words.byHand });
+  const picture = h('canvas', { role: 'img', 'aria-label': words.png });
   const byHand = h(
     'div',
     { class: 'by-hand', hidden: true },
-    h('p', { class: 'note' }, words.refused),
+    why,
     text,
+    picture,
     h(
       'button',
       { type: 'button', class: 'link', onclick: () => (byHand.hidden = true) },
@@ -35,12 +38,33 @@ export function exportMenu(strings, make) {
     ),
   );
 
-  /** @param {string} content */
-  function showText(content) {
+  /** @param {string} reason */
+  function open(reason, pictured = false) {
     byHand.hidden = false;
+    picture.hidden = !pictured;
+    text.hidden = pictured;
+    setText(why, reason);
+  }
+
+  /** @param {string} content @param {string} reason */
+  function showText(content, reason) {
+    open(reason);
     text.value = content;
     text.focus();
     text.select();
+  }
+
+  /**
+   * As a canvas, since the page's policy may forbid images; the browser's own menu saves and copies it.
+   * @param {Blob} png
+   */
+  async function showPicture(png) {
+    const bitmap = await createImageBitmap(png);
+    open(words.noPicture, true);
+    picture.width = bitmap.width;
+    picture.height = bitmap.height;
+    picture.getContext('2d')?.drawImage(bitmap, 0, 0);
+    picture.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {() => Promise<string>} content */
@@ -51,7 +75,7 @@ export function exportMenu(strings, make) {
       setText(said, words.copied);
       setTimeout(() => setText(said, ''), 5000);
     } catch {
-      showText(copied);
+      showText(copied, words.refused);
     }
   }
 
@@ -61,7 +85,13 @@ export function exportMenu(strings, make) {
    */
   async function save(content, extension) {
     const blob = await content;
-    if (mayNotSave() && extension !== 'png') return showText(await blob.text());
+    if (mayNotSave()) {
+      if (extension === 'png') return showPicture(blob);
+      return showText(
+        extension === 'npy' ? await pythonOf(blob) : await blob.text(),
+        words.noFiles,
+      );
+    }
     const url = URL.createObjectURL(blob);
     h('a', { href: url, download: `attention.${extension}` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
@@ -118,7 +148,22 @@ export function exportMenu(strings, make) {
   };
 }
 
-/** A frame without an origin of its own is sandboxed, and a sandbox without leave to save is silent. */
+/**
+ * Whether this is a frame in a sandbox that gives no leave to save: it would be silent. A page that may
+ * not see its frame has no origin of its own there, else the browser saves.
+ */
 function mayNotSave() {
+  const sandbox = window.frameElement?.getAttribute('sandbox');
+  if (typeof sandbox === 'string') return !/\ballow-downloads\b/.test(sandbox);
   return self.origin === 'null' && window.top !== window;
+}
+
+/**
+ * A .npy file as lines of Python that read it.
+ * @param {Blob} npy
+ */
+async function pythonOf(npy) {
+  const bytes = new Uint8Array(await npy.arrayBuffer());
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return `import base64, io, numpy\narray = numpy.load(io.BytesIO(base64.b64decode('${base64}')))\n`;
 }

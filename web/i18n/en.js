@@ -266,7 +266,11 @@ export default {
     sameInTorch: 'The same in PyTorch',
     wholeScript: 'Copy the whole script',
     copied: 'Copied.',
+    byHand: 'Text to copy',
     refused: 'This page may not use the clipboard. Copy the text here:',
+    noFiles: 'This frame may not save files. Copy the text here:',
+    noPicture:
+      'This frame may not save files. Save or copy the picture here with the browser’s menu:',
     close: 'Close',
   },
   notices: {

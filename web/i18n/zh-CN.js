@@ -261,7 +261,10 @@ export default {
     sameInTorch: '用 PyTorch 写',
     wholeScript: '复制完整代码',
     copied: '已复制。',
+    byHand: '可复制的文本',
     refused: '此页面不能使用剪贴板，请在这里手动复制：',
+    noFiles: '此框架不能保存文件，请在这里手动复制：',
+    noPicture: '此框架不能保存文件，请用浏览器的右键菜单保存或复制图片：',
     close: '关闭',
   },
   notices: {

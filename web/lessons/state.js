@@ -35,6 +35,21 @@ const MAX_INFLATED = 65536;
  * @typedef {{ name: string, at: number[], value: number }} Edit
  */
 
+/**
+ * Whether a page's address points at a part of the page, as `#section-2` does, and says nothing of a
+ * figure. What cannot even be decoded is no name of a part but a broken link.
+ * @param {string} hash
+ */
+export function isAnchor(hash) {
+  if (hash === '' || /^#v\d+\./.test(hash)) return false;
+  try {
+    decodeURIComponent(hash);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The longest token, in UTF-16 units. */
 export const MAX_TOKEN = 48;
 
