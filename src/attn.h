@@ -219,6 +219,18 @@ void attn_gradients_zero(attn_tape *tape);
   X(COSINE, "cosine") /* down to last_rate at step `total` */ \
   X(INVERSE_SQUARE_ROOT, "inverse-square-root")
 
+#define ATTN_KERNEL_LIST(X)                                                      \
+  X(AVERAGE, "average")         /* every key alike */                            \
+  X(GAUSSIAN, "gaussian")       /* e^(-u²/2) */                                 \
+  X(BOXCAR, "boxcar")           /* 1 within u < 1, as the next three 0 beyond */ \
+  X(TRIANGULAR, "triangular")   /* 1 - u; D2L calls it Epanechikov */            \
+  X(EPANECHIKOV, "epanechikov") /* 1 - u² (Epanechnikov 1969) */                \
+  X(TRICUBE, "tricube")         /* (1 - u³)³ */
+
+#define ATTN_SEQ2SEQ_ATTENTION_LIST(X)                                                \
+  X(NONE, "none")         /* the encoder's last state is the context of every step */ \
+  X(BAHDANAU, "bahdanau") /* each step attends to all of the encoder's states */
+
 #define ATTN_CHOICE_ENUM(prefix, list) typedef enum prefix { list } prefix;
 #define ATTN_SCORE_ENUM(name, text) ATTN_SCORE_##name,
 #define ATTN_NORMALISE_ENUM(name, text) ATTN_NORMALISE_##name,
@@ -236,6 +248,8 @@ void attn_gradients_zero(attn_tape *tape);
 #define ATTN_CACHE_ENUM(name, text) ATTN_CACHE_##name,
 #define ATTN_OPTIMISER_ENUM(name, text) ATTN_OPTIMISER_##name,
 #define ATTN_SCHEDULE_ENUM(name, text) ATTN_SCHEDULE_##name,
+#define ATTN_KERNEL_ENUM(name, text) ATTN_KERNEL_##name,
+#define ATTN_SEQ2SEQ_ATTENTION_ENUM(name, text) ATTN_SEQ2SEQ_ATTENTION_##name,
 ATTN_CHOICE_ENUM(attn_score, ATTN_SCORE_LIST(ATTN_SCORE_ENUM))
 ATTN_CHOICE_ENUM(attn_normalise, ATTN_NORMALISE_LIST(ATTN_NORMALISE_ENUM))
 ATTN_CHOICE_ENUM(attn_causal, ATTN_CAUSAL_LIST(ATTN_CAUSAL_ENUM))
@@ -252,6 +266,8 @@ ATTN_CHOICE_ENUM(attn_initialiser, ATTN_INITIALISER_LIST(ATTN_INITIALISER_ENUM))
 ATTN_CHOICE_ENUM(attn_cache, ATTN_CACHE_LIST(ATTN_CACHE_ENUM))
 ATTN_CHOICE_ENUM(attn_optimiser, ATTN_OPTIMISER_LIST(ATTN_OPTIMISER_ENUM))
 ATTN_CHOICE_ENUM(attn_schedule_kind, ATTN_SCHEDULE_LIST(ATTN_SCHEDULE_ENUM))
+ATTN_CHOICE_ENUM(attn_kernel, ATTN_KERNEL_LIST(ATTN_KERNEL_ENUM))
+ATTN_CHOICE_ENUM(attn_seq2seq_attention, ATTN_SEQ2SEQ_ATTENTION_LIST(ATTN_SEQ2SEQ_ATTENTION_ENUM))
 
 /* Why a cell may not be attended to; the bits of the tensor `mask`. */
 enum {
@@ -387,6 +403,17 @@ typedef struct attn_transformer_batch {
 
 typedef struct attn_transformer attn_transformer;
 
+typedef struct attn_kernel_regression_config {
+  int32_t kernel;  /* attn_kernel */
+  int32_t learned; /* 1: the width is a parameter */
+  float width; /* multiplies distances; of a learned one where it starts, 0: drawn from [0, 1) */
+  uint32_t seed;
+} attn_kernel_regression_config;
+
+attn_kernel_regression_config attn_kernel_regression_defaults(void);
+
+typedef struct attn_kernel_regression attn_kernel_regression;
+
 /* Texts one after the other, UTF-8, with their lengths in bytes. */
 typedef struct attn_texts {
   const char *bytes;
@@ -443,6 +470,16 @@ attn_transformer *attn_transformer_new(attn_tape *tape, const attn_transformer_c
 attn_tensor *attn_transformer_forward(attn_tape *tape, const attn_transformer *model,
                                       const attn_transformer_batch *batch, bool training,
                                       uint32_t seed);
+
+/* Declares w, the width; attn_tape_keep it. (D2L "Attention Pooling".) */
+attn_kernel_regression *attn_kernel_regression_new(attn_tape *tape,
+                                                   const attn_kernel_regression_config *config);
+
+/* queries [1, 1, Tq, D], keys [1, 1, Tk, D], values [1, 1, Tk, Dv] → [1, 1, Tq, Dv]. leave_one_out:
+ * query i does not attend to key i. Writes raw_scores, masked_scores, weights on the way. */
+attn_tensor *attn_kernel_regression_forward(attn_tape *tape, const attn_kernel_regression *model,
+                                            const attn_tensor *queries, const attn_tensor *keys,
+                                            const attn_tensor *values, bool leave_one_out);
 
 /* y = x Wᵀ + bias over the last axis: x […, in], weight [out, in], bias [out] or NULL. */
 attn_tensor *attn_linear(attn_tape *tape, const char *name, const attn_tensor *x,

@@ -89,6 +89,10 @@ static const field transformer_config[] = {
 static const field transformer_batch[] = {BATCH(source) BATCH(source_lengths) BATCH(target)
                                               BATCH(target_lengths) END};
 
+#define KERNEL(member, kind) FIELD(attn_kernel_regression_config, member, kind)
+static const field kernel_regression_config[] = {KERNEL(kernel, "choice:kernel") KERNEL(
+    learned, "i32") KERNEL(width, "f32") KERNEL(seed, "u32") END};
+
 #define TRAIN(member, kind) FIELD(attn_training_options, member, kind)
 static const field training_options[] = {
     TRAIN(optimiser, "choice:optimiser") TRAIN(learning_rate, "f32") TRAIN(momentum, "f32")
@@ -120,6 +124,7 @@ static const struct {
     {"attention_layer_options", sizeof(attn_attention_layer_options), attention_layer_options},
     {"transformer_config", sizeof(attn_transformer_config), transformer_config},
     {"transformer_batch", sizeof(attn_transformer_batch), transformer_batch},
+    {"kernel_regression_config", sizeof(attn_kernel_regression_config), kernel_regression_config},
     {"training_options", sizeof(attn_training_options), training_options},
     {"training", sizeof(attn_training), training_fields},
     {"schedule", sizeof(attn_schedule), schedule_fields},
@@ -150,6 +155,8 @@ static const struct {
     {"cache", &(ATTN_CACHE_LIST(TEXT_OF_CHOICE))[1]},
     {"optimiser", &(ATTN_OPTIMISER_LIST(TEXT_OF_CHOICE))[1]},
     {"schedule", &(ATTN_SCHEDULE_LIST(TEXT_OF_CHOICE))[1]},
+    {"kernel", &(ATTN_KERNEL_LIST(TEXT_OF_CHOICE))[1]},
+    {"seq2seqAttention", &(ATTN_SEQ2SEQ_ATTENTION_LIST(TEXT_OF_CHOICE))[1]},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -48,6 +48,14 @@ attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query, con
 attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key,
                                   const attn_tensor *width);
 
+/* log K(|query - key| |width|) of a kernel, -inf beyond its reach; width [1]. */
+attn_tensor *attn_kernel_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key,
+                                const attn_tensor *width, int32_t kernel);
+
+/* Pushes raw_scores [B, h, Tq, Tk] of query and key and what else the score depends on. */
+attn_tensor *attn_push_scores(attn_tape *tape, const char *op, const attn_tensor *query,
+                              const attn_tensor *key, const attn_tensor *weight);
+
 /* x ÷ |x| along the last axis, 0 where the norm is 0. */
 attn_tensor *attn_unit_rows(attn_tape *tape, const char *name, const attn_tensor *x);
 

@@ -17,8 +17,8 @@
 #include "math/rows.h"
 #include "ops/ops.h"
 
-static attn_tensor *push_scores(attn_tape *tape, const char *op, const attn_tensor *query,
-                                const attn_tensor *key, const attn_tensor *weight) {
+attn_tensor *attn_push_scores(attn_tape *tape, const char *op, const attn_tensor *query,
+                              const attn_tensor *key, const attn_tensor *weight) {
   if (!ATTN_READY(tape, query, key)) return NULL;
   if (query->shape[0] != key->shape[0] || query->shape[1] != key->shape[1])
     return attn_fail(tape, ATTN_BAD_SHAPE,
@@ -54,7 +54,7 @@ static void dot_scores_backward(attn_tape *tape, const attn_tensor *scores) {
 }
 
 attn_tensor *attn_dot_scores(attn_tape *tape, const attn_tensor *query, const attn_tensor *key) {
-  attn_tensor *scores = push_scores(tape, "dot_scores", query, key, NULL);
+  attn_tensor *scores = attn_push_scores(tape, "dot_scores", query, key, NULL);
   if (!scores) return NULL;
   scores->backward = dot_scores_backward;
   const attn_mark mark = attn_scratch_mark(tape);
@@ -114,7 +114,7 @@ attn_tensor *attn_additive_scores(attn_tape *tape, const attn_tensor *query, con
     return attn_fail(tape, ATTN_BAD_SHAPE,
                      "the additive score's value weight has the shape [%d, %d]; it must be [1, %d]",
                      weight->shape[0], weight->rank == 2 ? weight->shape[1] : 1, features);
-  attn_tensor *scores = push_scores(tape, "additive_scores", query, key, weight);
+  attn_tensor *scores = attn_push_scores(tape, "additive_scores", query, key, weight);
   if (!scores) return NULL;
   scores->backward = additive_scores_backward;
   const attn_mark mark = attn_scratch_mark(tape);
@@ -162,7 +162,7 @@ attn_tensor *attn_gaussian_scores(attn_tape *tape, const attn_tensor *query, con
   if (width && attn_length(width) != 1)
     return attn_fail(tape, ATTN_BAD_SHAPE, "the Gaussian score's width has %d elements, not 1",
                      (int)attn_length(width));
-  attn_tensor *scores = push_scores(tape, "gaussian_scores", query, key, width);
+  attn_tensor *scores = attn_push_scores(tape, "gaussian_scores", query, key, width);
   if (!scores) return NULL;
   scores->backward = gaussian_scores_backward;
   const attn_mark mark = attn_scratch_mark(tape);

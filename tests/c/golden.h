@@ -25,14 +25,20 @@ static struct {
   int cases;
 } golden;
 
-static inline void golden_open(const char *family) {
-  char path[128];
-  snprintf(path, sizeof path, "tests/golden/core/%s.json", family);
+/* A file of one case. */
+static inline void golden_read(const char *path) {
   FILE *file = fopen(path, "rb");
   const size_t length = file ? fread(golden.text, 1, GOLDEN_BYTES - 1, file) : 0;
   if (file) fclose(file);
   CLAIM(length > 0 && length < GOLDEN_BYTES - 1, "%s has %d bytes", path, (int)length);
   golden.text[length] = 0;
+  golden.line = golden.text;
+}
+
+static inline void golden_open(const char *family) {
+  char path[128];
+  snprintf(path, sizeof path, "tests/golden/core/%s.json", family);
+  golden_read(path);
   golden.next = golden.text;
   golden.cases = 0;
 }
