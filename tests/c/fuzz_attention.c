@@ -5,7 +5,8 @@
  * Whatever comes in, nothing crashes; a call that fails leaves a status and a message, and after a
  * reset the next one works; inputs stay as they were. Where a call succeeds without overrides, rows
  * of weights sum to 1, or are empty or not finite and say so; masked cells weigh exactly 0; and the
- * fused path agrees with the plain one.
+ * fused path agrees with the plain one. In half of the runs all inputs ask for gradients: the sweep
+ * back then gives none to keys and values that no query may see.
  */
 #include <float.h>
 #include <math.h>
@@ -33,7 +34,8 @@ static void require(bool holds, const char *text, int line) {
 /* ---- bytes -------------------------------------------------------------------------------- */
 
 static const uint8_t *bytes_left, *bytes_end;
-static bool edited; /* there are overrides */
+static bool edited;   /* there are overrides */
+static bool learning; /* inputs require gradients */
 
 static int next_byte(void) { return bytes_left < bytes_end ? *bytes_left++ : 0; }
 
@@ -86,7 +88,10 @@ static attn_tensor *input(attn_tape *tape, const char *name, int32_t rank, const
                           bool moderate) {
   static const char *const axes[] = {"i", "j", "k", "l"};
   attn_tensor *tensor = attn_input(tape, name, rank, shape, axes);
-  if (tensor) fill(tensor, moderate);
+  if (tensor) {
+    fill(tensor, moderate);
+    tensor->requires_gradient = learning;
+  }
   return attn_input_ready(tape, tensor);
 }
 
@@ -211,6 +216,38 @@ static void check_weights(attn_tape *tape, const attn_attention_options *options
   attn_entropy(tape, "entropy", weights);
 }
 
+static void sweep_back(attn_tape *tape, const attn_tensor *output) {
+  if (!learning || !output || !output->requires_gradient) return;
+  const attn_tensor *target = attn_random(tape, "target", output->rank, output->shape, output->axes,
+                                          1, ATTN_DISTRIBUTION_UNIFORM);
+  attn_tensor *loss = attn_squared_error(tape, "loss", output, target, ATTN_REDUCTION_SUM);
+  if (loss) attn_backward(tape, loss);
+}
+
+/* Whether no finite row of block (b, h) may see key j. */
+static bool is_unseen(const attn_tensor *mask, const attn_tensor *flags, ptrdiff_t block,
+                      int32_t j) {
+  const int32_t queries = mask->shape[2], keys = mask->shape[3];
+  for (ptrdiff_t row = block * queries; row < (block + 1) * queries; row++)
+    if (mask->data[row * keys + j] == 0 || (int)flags->data[row] & ATTN_ROW_NOT_FINITE)
+      return false;
+  return true;
+}
+
+static void check_unseen(attn_tape *tape, const attn_tensor *key, const attn_tensor *value,
+                         const attn_attention_options *options) {
+  const attn_tensor *mask = attn_tape_find(tape, "mask"),
+                    *flags = attn_tape_find(tape, "row_flags");
+  if (edited || options->fill_mode != ATTN_FILL_EXCLUDE || !key->gradient || !value->gradient)
+    return;
+  const int32_t keys = mask->shape[3], key_width = attn_last(key), width = attn_last(value);
+  for (ptrdiff_t row = 0; row < attn_rows(key); row++) {
+    if (!is_unseen(mask, flags, row / keys, (int32_t)(row % keys))) continue;
+    for (int32_t d = 0; d < key_width; d++) REQUIRE(key->gradient[row * key_width + d] == 0);
+    for (int32_t d = 0; d < width; d++) REQUIRE(value->gradient[row * width + d] == 0);
+  }
+}
+
 static double largest_of(const attn_tensor *tensor) {
   double largest = 0;
   for (ptrdiff_t i = 0; i < attn_length(tensor); i++) {
@@ -253,6 +290,8 @@ static void fuzz_attention(attn_tape *tape) {
     options.need_weights = !options.need_weights; /* the same names: they seed the dropout */
     const attn_tensor *other = attn_attention(tape, query, key, value, &options);
     if (other) check_agreement(output, other, value, &options);
+    sweep_back(tape, output);
+    if (!attn_tape_status(tape)) check_unseen(tape, key, value, &options);
   }
   REQUIRE(hash_inputs(tape) == before);
 }
@@ -263,7 +302,9 @@ static void fuzz_masked_softmax(attn_tape *tape) {
   const attn_attention_options options =
       next_options(tape, shape[0], shape[1], shape[2], shape[3], 1);
   if (attn_tape_status(tape)) return;
-  if (attn_masked_softmax(tape, scores, &options)) check_weights(tape, &options);
+  const attn_tensor *weights = attn_masked_softmax(tape, scores, &options);
+  if (weights) check_weights(tape, &options);
+  sweep_back(tape, weights);
 }
 
 static void fuzz_encoder_layer(attn_tape *tape) {
@@ -287,7 +328,7 @@ static void fuzz_encoder_layer(attn_tape *tape) {
   const attn_tensor *x = input(tape, "x", 3, (int32_t[]){batch, length, hiddens}, false);
   if (attn_tape_status(tape)) return;
   const uint32_t before = hash_inputs(tape);
-  attn_encoder_layer(tape, x, &weights, &options);
+  sweep_back(tape, attn_encoder_layer(tape, x, &weights, &options));
   REQUIRE(hash_inputs(tape) == before);
 }
 
@@ -329,6 +370,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   attn_tape *tape = attn_tape_new(fuzz_block, block, NULL);
   REQUIRE(tape != NULL);
   next_overrides(tape);
+  learning = kind / 8 % 2;
   switch (kind % 8) {
     case 0:
       fuzz_masked_softmax(tape);
