@@ -466,10 +466,10 @@ attn_tensor *attn_attention_layer(attn_tape *tape, const attn_texts *source,
  */
 attn_transformer *attn_transformer_new(attn_tape *tape, const attn_transformer_config *config);
 
-/* → logits [B, Tt, V], of an encoder [B, Ts, V]. With training, dropout by `seed`. */
+/* → logits [B, Tt, V], of an encoder [B, Ts, V]. With training, the dropout of this step. */
 attn_tensor *attn_transformer_forward(attn_tape *tape, const attn_transformer *model,
                                       const attn_transformer_batch *batch, bool training,
-                                      uint32_t seed);
+                                      int32_t step);
 
 /* Declares w, the width; attn_tape_keep it. (D2L "Attention Pooling".) */
 attn_kernel_regression *attn_kernel_regression_new(attn_tape *tape,

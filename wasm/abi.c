@@ -103,8 +103,42 @@ EXPORT(transformer) attn_transformer *transformer(const attn_transformer_config 
 
 EXPORT(transformer_forward)
 attn_tensor *transformer_forward(const attn_transformer *model, const attn_transformer_batch *batch,
-                                 int32_t training, uint32_t seed) {
-  return attn_transformer_forward(tape, model, batch, training != 0, seed);
+                                 int32_t training, int32_t step) {
+  return attn_transformer_forward(tape, model, batch, training != 0, step);
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+EXPORT(training_options) void training_options(attn_training_options *options) {
+  *options = attn_training_defaults();
+}
+
+EXPORT(schedule) void schedule(attn_schedule *options) { *options = attn_schedule_defaults(); }
+
+EXPORT(learning_rate) float learning_rate(const attn_schedule *options, int32_t step) {
+  return attn_learning_rate(tape, options, step);
+}
+
+EXPORT(cross_entropy)
+attn_tensor *cross_entropy(const char *name, const attn_tensor *logits, const attn_tensor *labels,
+                           const attn_tensor *lengths, int32_t reduction) {
+  return attn_cross_entropy(tape, name, logits, labels, lengths, reduction);
+}
+
+EXPORT(counted_tokens) int32_t counted_tokens(const attn_tensor *loss) {
+  return attn_counted_tokens(loss);
+}
+
+EXPORT(new_training) attn_training *new_training(void) { return attn_training_new(tape); }
+
+EXPORT(restart_training) void restart_training(attn_training *training) {
+  attn_training_restart(training);
+}
+
+EXPORT(train_step)
+int32_t train_step(attn_training *training, attn_tensor *loss,
+                   const attn_training_options *options) {
+  return attn_train_step(tape, training, loss, options);
 }
 
 /* ---- functions ---------------------------------------------------------------------------- */

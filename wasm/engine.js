@@ -444,6 +444,34 @@ export class Core {
   }
 
   /**
+   * The state of a training: its steps and, a copy, its moments.
+   * @param {Pointer} training
+   */
+  training(training) {
+    return {
+      steps: this.field(training, 'training', 'steps'),
+      moments: this.#moments(training).slice(),
+    };
+  }
+
+  /**
+   * @param {Pointer} training
+   * @param {{ steps: number, moments: Float32Array }} state
+   */
+  setTraining(training, { steps, moments }) {
+    this.#moments(training).set(moments);
+    this.#write(training, 'training', { steps });
+  }
+
+  /** @param {Pointer} training */
+  #moments(training) {
+    const [start, count] = ['moments', 'count'].map((name) =>
+      this.field(training, 'training', name),
+    );
+    return new Float32Array(this.#exports.memory.buffer, start, 2 * count);
+  }
+
+  /**
    * A number in a struct of the core.
    * @param {Pointer} pointer
    * @param {string} struct

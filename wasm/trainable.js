@@ -5,7 +5,7 @@
 
 import { AttentionError, show } from './error.js';
 import { Model } from './models.js';
-import { checkNames } from './options.js';
+import { checkNames, integer, number } from './options.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { toTensor } from './tensor.js';
 import { part, torchStacks, toTorch } from './torch-names.js';
@@ -15,12 +15,52 @@ import { part, torchStacks, toTorch } from './torch-names.js';
 /** @typedef {import('./tensor.js').TensorLike} TensorLike */
 /** @typedef {'own' | 'torch'} Names */
 /** @typedef {Record<string, TensorLike> | ArrayBuffer | ArrayBufferView} StateDict  or safetensors bytes */
+/**
+ * @typedef {object} Schedule  the learning rate rises to learningRate over warmUp steps, then does what
+ *   kind says
+ * @property {'constant' | 'step' | 'cosine' | 'inverse-square-root'} [kind]
+ * @property {number} [warmUp]  default 0
+ * @property {number} [every]  step: steps from one fall to the next
+ * @property {number} [factor]  step: of each fall
+ * @property {number} [total]  cosine: the step at which lastRate is reached
+ * @property {number} [lastRate]  cosine: default 0
+ */
+/**
+ * @typedef {object} TrainOptions
+ * @property {'mean' | 'sum' | 'd2l-v1'} [loss]  over tokens: their mean (default), their sum, or D2L's: each
+ *   sentence's sum ÷ T, added up
+ * @property {'adam' | 'adamw' | 'sgd'} [optimiser]  default 'adam'
+ * @property {number} [learningRate]  default 0.001
+ * @property {Schedule} [schedule]  default: constant
+ * @property {number} [momentum]  of sgd, default 0
+ * @property {number} [beta1]  of adam and adamw, default 0.9
+ * @property {number} [beta2]  default 0.999
+ * @property {number} [eps]  default 1e-8
+ * @property {number} [weightDecay]  default 0
+ * @property {number} [clip]  the largest norm of all gradients together; 0 (default): any
+ */
+/**
+ * @typedef {object} TrainResult
+ * @property {number} loss
+ * @property {number} tokens  that were counted
+ * @property {number} gradientNorm  before clipping
+ * @property {number} learningRate  of this step
+ * @property {number} step  how many there have been, with this one
+ */
 
 const NAMES = ['own', 'torch'];
+const SCHEDULE = ['kind', 'warmUp', 'every', 'factor', 'total', 'lastRate'];
+const TRAINING = [
+  ...['loss', 'optimiser', 'learningRate', 'schedule', 'momentum', 'beta1', 'beta2', 'eps'],
+  ...['weightDecay', 'clip'],
+];
+/** What a saved model holds beside its parameters, so that training goes on exactly as it would have. */
+const STATE = { moments: 'training.moments', steps: 'training.steps' };
 
 export class TrainableModel extends Model {
   /** By name, in the order of the tape. @type {Map<string, number>} */
   #parameters;
+  #training;
 
   /**
    * @param {Core} core  its own
@@ -31,8 +71,14 @@ export class TrainableModel extends Model {
     core.begin();
     /** @protected */
     this.pointer = create();
+    this.#training = core.call('new_training');
     core.keep();
     this.#parameters = core.written('parameter');
+  }
+
+  /** Steps of training so far. */
+  get steps() {
+    return this.core.field(this.#training, 'training', 'steps');
   }
 
   /**
@@ -41,6 +87,17 @@ export class TrainableModel extends Model {
    */
   parameters(options = {}) {
     return this.#collect('parameters', options, (pointer) => this.core.read(pointer));
+  }
+
+  /**
+   * @param {{ names?: Names }} [options]
+   * @returns {Record<string, Tensor>}  of the last step of training, before clipping
+   */
+  gradients(options = {}) {
+    if (this.steps === 0) {
+      throw new AttentionError('NOT_FOUND', 'there are no gradients: no step has been trained yet');
+    }
+    return this.#collect('gradients', options, (pointer) => this.core.gradient(pointer));
   }
 
   /**
@@ -63,7 +120,7 @@ export class TrainableModel extends Model {
    */
   load(stateDict, options = {}) {
     checkNames('load', options, ['names']);
-    const given = tensorsOf(stateDict);
+    const { [STATE.moments]: moments, [STATE.steps]: steps, ...given } = tensorsOf(stateDict);
     const names = [...this.#parameters.keys()];
     const stacks =
       namesOf(options) === 'torch'
@@ -75,6 +132,7 @@ export class TrainableModel extends Model {
       throw new AttentionError('BAD_VALUE', `the model has no parameter ${show(unknown)}`);
     }
     const tensors = stacks.map(({ name, parts }) => this.#fitting(given, name, parts));
+    const training = this.#trainingOf(moments, steps);
     this.core.begin();
     for (const [i, { parts }] of stacks.entries()) {
       for (const [j, own] of parts.entries()) {
@@ -82,6 +140,8 @@ export class TrainableModel extends Model {
         this.core.write(pointer, part(tensors[i], parts.length, j).data);
       }
     }
+    this.core.call('restart_training', this.#training);
+    if (training) this.core.setTraining(this.#training, training);
   }
 
   /**
@@ -111,12 +171,111 @@ export class TrainableModel extends Model {
   }
 
   /**
-   * @param {{ names?: Names, metadata?: Record<string, string> }} [options]
+   * @param {TensorLike | undefined} moments
+   * @param {TensorLike | undefined} steps
+   */
+  #trainingOf(moments, steps) {
+    if (moments === undefined) return undefined;
+    const { data } = toTensor(moments, STATE.moments);
+    const count = this.core.field(this.#training, 'training', 'count');
+    if (data.length !== 2 * count) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `${STATE.moments} has ${data.length} numbers; the model has 2 × ${count}`,
+      );
+    }
+    return {
+      moments: data,
+      steps: integer(toTensor(steps, STATE.steps).data[0], STATE.steps) ?? 0,
+    };
+  }
+
+  /**
+   * @param {{ names?: Names, training?: boolean, metadata?: Record<string, string> }} [options]  training:
+   *   with what a later load() needs to go on exactly as this model would
    * @returns {Uint8Array}  a safetensors file
    */
-  save({ metadata, ...options } = {}) {
-    return encodeSafetensors(this.parameters(options), metadata);
+  save({ metadata, training = false, ...options } = {}) {
+    const tensors = this.parameters(options);
+    if (training) {
+      const { moments, steps } = this.core.training(this.#training);
+      tensors[STATE.moments] = { shape: [2, moments.length / 2], data: moments };
+      tensors[STATE.steps] = { shape: [1], data: Float32Array.of(steps) };
+    }
+    return encodeSafetensors(tensors, metadata);
   }
+
+  /**
+   * The cross-entropy of logits on the tape.
+   * @protected
+   * @param {number} logits
+   * @param {Tensor} labels  [B, T]; -1 is not counted
+   * @param {number} lengths  0: all are counted
+   * @param {TrainOptions['loss']} reduction
+   * @returns {number}
+   */
+  crossEntropy(logits, labels, lengths, reduction = 'mean') {
+    const { core } = this;
+    return core.call(
+      'cross_entropy',
+      ...[core.text('loss'), logits, core.input('labels', labels, ['B', 'T']), lengths],
+      core.choice('reduction', reduction, 'loss'),
+    );
+  }
+
+  /**
+   * @protected
+   * @param {number} loss  what crossEntropy() returned
+   * @returns {{ loss: number, tokens: number }}
+   */
+  measure(loss) {
+    return { loss: this.core.read(loss).data[0], tokens: this.core.call('counted_tokens', loss) };
+  }
+
+  /**
+   * One step of training on a loss of the tape.
+   * @protected
+   * @param {number} loss  what crossEntropy() returned
+   * @param {TrainOptions} options
+   * @returns {TrainResult}
+   */
+  descend(loss, options) {
+    const { core } = this;
+    const { kind, warmUp, every, factor, total, lastRate } = options.schedule ?? {};
+    const schedule = core.struct('schedule', {
+      kind,
+      rate: number(options.learningRate, 'learningRate'),
+      warm_up: integer(warmUp, 'schedule.warmUp'),
+      every: integer(every, 'schedule.every', 1),
+      factor: number(factor, 'schedule.factor'),
+      total: integer(total, 'schedule.total'),
+      last_rate: number(lastRate, 'schedule.lastRate'),
+    });
+    const learningRate = core.call('learning_rate', schedule, this.steps);
+    const fields = core.struct('training_options', {
+      optimiser: options.optimiser,
+      learning_rate: learningRate,
+      momentum: number(options.momentum, 'momentum'),
+      beta1: number(options.beta1, 'beta1'),
+      beta2: number(options.beta2, 'beta2'),
+      eps: number(options.eps, 'eps'),
+      weight_decay: number(options.weightDecay, 'weightDecay'),
+      clip: number(options.clip, 'clip'),
+    });
+    core.call('train_step', this.#training, loss, fields);
+    return {
+      ...this.measure(loss),
+      gradientNorm: core.field(this.#training, 'training', 'gradient_norm'),
+      learningRate,
+      step: this.steps,
+    };
+  }
+}
+
+/** @param {TrainOptions} options */
+export function checkTraining(options) {
+  checkNames('trainStep', options, TRAINING);
+  if (options.schedule !== undefined) checkNames('schedule', options.schedule, SCHEDULE);
 }
 
 /** @param {{ names?: Names }} options */

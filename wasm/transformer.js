@@ -6,7 +6,7 @@
 import { AttentionError } from './error.js';
 import { checkNames, flag, integer, number, seed } from './options.js';
 import { reshape, toTensor } from './tensor.js';
-import { TrainableModel } from './trainable.js';
+import { checkTraining, TrainableModel } from './trainable.js';
 
 /** @typedef {import('./engine.js').Core} Core */
 /** @typedef {import('./engine.js').Override} Override */
@@ -156,6 +156,51 @@ export class Transformer extends TrainableModel {
       );
       const ids = toTensor(input.target ?? input.source ?? [], 'target');
       return { logits: ids.shape.length === 1 ? reshape(logits, logits.shape.slice(1)) : logits };
+    });
+  }
+
+  /**
+   * One step of training; the tape then holds its tensors, for tensor() to read.
+   * @param {TransformerInput & { labels: TensorLike }} batch  labels: the ids that should have come out, [B, T];
+   *   -1 is not counted, nor is what lies behind the lengths
+   * @param {import('./trainable.js').TrainOptions} [options]
+   * @returns {import('./trainable.js').TrainResult}
+   */
+  trainStep(batch, options = {}) {
+    checkTraining(options);
+    return this.#lossOf('trainStep', batch, options, 1, (loss) => this.descend(loss, options));
+  }
+
+  /**
+   * What trainStep() would call the loss, without dropout and without learning.
+   * @param {TransformerInput & { labels: TensorLike }} batch
+   * @param {{ loss?: import('./trainable.js').TrainOptions['loss'] }} [options]
+   * @returns {{ loss: number, tokens: number }}
+   */
+  loss(batch, options = {}) {
+    checkNames('loss', options, ['loss']);
+    return this.#lossOf('loss', batch, options, 0, (loss) => this.measure(loss));
+  }
+
+  /**
+   * @template T
+   * @param {string} what
+   * @param {TransformerInput & { labels: TensorLike }} batch
+   * @param {{ loss?: import('./trainable.js').TrainOptions['loss'] }} options
+   * @param {0 | 1} training
+   * @param {(loss: number) => T} use
+   * @returns {T}
+   */
+  #lossOf(what, batch, options, training, use) {
+    checkNames(what, batch, [...BATCH, 'labels', 'overrides']);
+    const { core } = this;
+    return this.record(batch.overrides, () => {
+      const fields = this.#batch(batch);
+      const logits = core.call('transformer_forward', this.pointer, fields, training, this.steps);
+      const lens = batch.target === undefined ? 'source_lengths' : 'target_lengths';
+      const lengths = core.field(fields, 'transformer_batch', lens);
+      const labels = sentences(batch.labels, 'labels');
+      return use(this.crossEntropy(logits, labels, lengths, options.loss));
     });
   }
 

@@ -9,6 +9,8 @@ const EXPORTS = `memory
   reset keep status message option take first input input_ready override overrides_check
   describe self_test load_test load_test_answer
   attention_options encoder_layer_options attention_layer_options transformer_config
+  training_options schedule learning_rate cross_entropy counted_tokens
+  new_training restart_training train_step
   transformer transformer_forward
   masked_softmax attention multi_head_attention encoder_layer feed_forward attention_layer
   layer_norm activate sinusoidal rotary alibi_slopes random_tensor mean_heads`.split(/\s+/);
