@@ -222,6 +222,27 @@ eachBrowser((browser) => {
     });
   });
 
+  test('another language keeps the focus on the cell of the map', async () => {
+    const page = await browser.open(`${script}${figureMarkup}`, { policy: null });
+    const figure = await figureOn(page);
+    const cell = (/** @type {ShadowRoot} */ root) =>
+      root.activeElement?.shadowRoot?.activeElement?.textContent ?? '';
+    await figure.inside((root) =>
+      /** @type {HTMLElement} */ (root.querySelector('attention-heatmap')).focus(),
+    );
+    await figure.until((root) => root.activeElement?.shadowRoot?.activeElement);
+    for (const key of ['ArrowRight', 'ArrowDown']) await page.keyboard.press(key);
+    assert.match(await figure.inside(cell), /^query on → key sat/);
+    await page.evaluate(() =>
+      document.querySelector('attention-playground')?.setAttribute('lang', 'zh-CN'),
+    );
+    await figure.until((root) =>
+      root.activeElement?.shadowRoot?.activeElement?.textContent?.startsWith('查询 on → 键 sat'),
+    );
+    await page.keyboard.press('ArrowRight');
+    assert.match(await figure.inside(cell), /^查询 on → 键 on/);
+  });
+
   for (const name of ['ResizeObserver', 'OffscreenCanvas', 'DecompressionStream']) {
     test(`a browser without ${name} says so`, async () => {
       const page = await browser.open(

@@ -160,6 +160,28 @@ eachBrowser((browser) => {
     assert.equal((await figure.chips())[0], 'the');
   });
 
+  test('a refused token and a refused number outlive another language, which keeps its button', async () => {
+    const figure = await openFigure(browser);
+    const { page } = figure;
+    await figure.click('.source li:nth-child(2) .chip');
+    await page.keyboard.type('x'.repeat(50));
+    const weight = await figure.byName('weight');
+    await figure.type(weight, 'much');
+    await weight.press('Enter');
+    assert.match((await figure.errors()).join(), /50 letters.*much/);
+    await (await page.$('attention-settings [lang="zh-CN"]'))?.click();
+    await figure.until((root) => root.textContent?.includes('掩码'));
+    assert.match((await figure.errors()).join(), /50 个字符.*much/);
+    const kept = await figure.inside((root) => {
+      const field = /** @type {HTMLInputElement} */ (root.querySelector('input.chip'));
+      const place = [...root.querySelectorAll('.source .chip')].indexOf(field);
+      return { text: field.value, place, focus: document.activeElement?.textContent };
+    });
+    assert.deepEqual(kept, { text: 'x'.repeat(50), place: 1, focus: '中文' });
+    await figure.after(async () => figure.type(await figure.find('input.chip'), 'dog'));
+    assert.deepEqual((await figure.map()).rowLabels.slice(0, 3), ['the', 'dog', 'sat']);
+  });
+
   test('an undo ends the edit of a chip where all can see it', async () => {
     const figure = await openFigure(browser);
     const { page } = figure;

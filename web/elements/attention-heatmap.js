@@ -189,6 +189,11 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
     return this.#surface.drawn;
   }
 
+  /** The chosen cell takes the focus, once it is drawn. @override */
+  focus() {
+    this.updated.then(() => this.#grid.focus());
+  }
+
   /**
    * Where a cell is in the window, in the coordinates of pointer events.
    * @param {number} row

@@ -63,6 +63,11 @@ export class HeatmapGrid {
     before?.removeAttribute('aria-selected');
   }
 
+  /** The chosen cell takes the focus. */
+  focus() {
+    this.activate(this.#active, true);
+  }
+
   /**
    * @param {EventTarget | null} target
    * @returns {Cell | null} the cell an event happened on

@@ -42,7 +42,6 @@ export function inspector(context) {
     h('p', { class: 'label quiet' }, words.terms),
     terms,
     sum,
-    sum,
     noTerms,
   );
 
@@ -263,6 +262,7 @@ function numberField(label, { lesson, strings, dispatch }, tensor) {
   const input = h('input', {
     type: 'text',
     id: ids.input,
+    name: tensor || 'value',
     class: 'figures',
     inputMode: 'decimal',
     autocomplete: 'off',

@@ -19,16 +19,23 @@ export function refusedTexts(root) {
 }
 
 /**
- * @param {ParentNode} root
+ * @param {ShadowRoot} root
  * @param {Map<string, string>} texts
  */
 export function retype(root, texts) {
   for (const [name, text] of texts) {
-    const field = /** @type {TextField | null} */ (
-      root.querySelector(`textarea[name="${name}"], input[type="text"][name="${name}"]`)
-    );
+    /** @type {() => TextField | null} */
+    const find = () =>
+      root.querySelector(`textarea[name="${name}"], input[type="text"][name="${name}"]`);
+    const focused = /** @type {HTMLElement | null} */ (root.ownerDocument.activeElement);
+    const there = find();
+    /** @type {HTMLElement | null} */ (root.querySelector(`button[name="${name}"]`))?.click();
+    const field = find();
     if (!field) continue;
     field.value = text;
-    field.dispatchEvent(new InputEvent('input'));
+    for (const type of ['input', 'change']) field.dispatchEvent(new InputEvent(type));
+    if (there) continue;
+    field.blur();
+    focused?.focus({ preventScroll: true });
   }
 }

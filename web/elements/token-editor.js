@@ -203,6 +203,7 @@ export function tokenEditor(side, context, point) {
     const before = tokens[at];
     const input = h('input', {
       type: 'text',
+      name: chipName(at),
       class: 'chip',
       value: before,
       spellcheck: false,
@@ -268,6 +269,9 @@ export function tokenEditor(side, context, point) {
   /** A chip may hold white space inside, and be white space where characters are tokens. */
   const readToken = (/** @type {string} */ typed) =>
     state.unit === 'characters' && typed !== '' && typed.trim() === '' ? ' ' : typed.trim();
+
+  /** A chip has one name as a button and as a field. @param {number} at */
+  const chipName = (at) => `${side} ${at}`;
 
   function makeChip() {
     const button = h('button', { type: 'button', class: 'chip' });
@@ -385,6 +389,7 @@ export function tokenEditor(side, context, point) {
       }
       const label = tokenLabel(token);
       setText(button, label);
+      setAttribute(button, 'name', chipName(at));
       button.tabIndex = at === current ? 0 : -1;
       const reasons = hidden[at] ? reasonWords(hidden[at], strings) : '';
       button.classList.toggle('struck', reasons !== '');
