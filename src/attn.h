@@ -414,6 +414,20 @@ attn_kernel_regression_config attn_kernel_regression_defaults(void);
 
 typedef struct attn_kernel_regression attn_kernel_regression;
 
+/* Sizes of a sequence-to-sequence model of recurrent units. */
+typedef struct attn_seq2seq_config {
+  int32_t attention;                  /* attn_seq2seq_attention */
+  int32_t source_vocab, target_vocab; /* V of either side */
+  int32_t embedding, hiddens;         /* E, H */
+  int32_t layers;                     /* of the encoder and of the decoder */
+  float dropout;                      /* [0, 1); between layers and of the weights */
+  uint32_t seed;                      /* of the initial parameters */
+} attn_seq2seq_config;
+
+attn_seq2seq_config attn_seq2seq_defaults(void);
+
+typedef struct attn_seq2seq attn_seq2seq;
+
 /* Texts one after the other, UTF-8, with their lengths in bytes. */
 typedef struct attn_texts {
   const char *bytes;
@@ -480,6 +494,19 @@ attn_kernel_regression *attn_kernel_regression_new(attn_tape *tape,
 attn_tensor *attn_kernel_regression_forward(attn_tape *tape, const attn_kernel_regression *model,
                                             const attn_tensor *queries, const attn_tensor *keys,
                                             const attn_tensor *values, bool leave_one_out);
+
+/* Declares the parameters under the names of D2L's modules, drawn as D2L does: weights of linear
+ * and recurrent layers Xavier, the rest PyTorch's defaults. attn_tape_keep what the tape then
+ * holds. (Bahdanau et al. 2015; D2L "Sequence-to-Sequence Learning", "The Bahdanau Attention
+ * Mechanism".)
+ */
+attn_seq2seq *attn_seq2seq_new(attn_tape *tape, const attn_seq2seq_config *config);
+
+/* → logits [B, Tt, V]. With training, dropout by `seed`. Writes decoder.attention.weights
+ * [B, 1, Tt, Ts] where there is attention. target_lengths is not looked at. */
+attn_tensor *attn_seq2seq_forward(attn_tape *tape, const attn_seq2seq *model,
+                                  const attn_transformer_batch *batch, bool training,
+                                  uint32_t seed);
 
 /* y = x Wᵀ + bias over the last axis: x […, in], weight [out, in], bias [out] or NULL. */
 attn_tensor *attn_linear(attn_tape *tape, const char *name, const attn_tensor *x,

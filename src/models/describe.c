@@ -93,6 +93,12 @@ static const field transformer_batch[] = {BATCH(source) BATCH(source_lengths) BA
 static const field kernel_regression_config[] = {KERNEL(kernel, "choice:kernel") KERNEL(
     learned, "i32") KERNEL(width, "f32") KERNEL(seed, "u32") END};
 
+#define SEQ2SEQ(member, kind) FIELD(attn_seq2seq_config, member, kind)
+static const field seq2seq_config[] = {
+    SEQ2SEQ(attention, "choice:seq2seqAttention") SEQ2SEQ(source_vocab, "i32")
+        SEQ2SEQ(target_vocab, "i32") SEQ2SEQ(embedding, "i32") SEQ2SEQ(hiddens, "i32")
+            SEQ2SEQ(layers, "i32") SEQ2SEQ(dropout, "f32") SEQ2SEQ(seed, "u32") END};
+
 #define TRAIN(member, kind) FIELD(attn_training_options, member, kind)
 static const field training_options[] = {
     TRAIN(optimiser, "choice:optimiser") TRAIN(learning_rate, "f32") TRAIN(momentum, "f32")
@@ -125,6 +131,7 @@ static const struct {
     {"transformer_config", sizeof(attn_transformer_config), transformer_config},
     {"transformer_batch", sizeof(attn_transformer_batch), transformer_batch},
     {"kernel_regression_config", sizeof(attn_kernel_regression_config), kernel_regression_config},
+    {"seq2seq_config", sizeof(attn_seq2seq_config), seq2seq_config},
     {"training_options", sizeof(attn_training_options), training_options},
     {"training", sizeof(attn_training), training_fields},
     {"schedule", sizeof(attn_schedule), schedule_fields},

@@ -96,6 +96,7 @@ static attn_tensor *join_few(attn_tape *tape, const char *name, int32_t axis, in
     move(y->data + at[p].from, at[p].whole, pieces[p]->data, at[p].part, at[p], false);
     from += pieces[p]->shape[axis];
   }
+  if (pieces[0]->sum_axis != axis) y->sum_axis = pieces[0]->sum_axis;
   y->attributes = at;
   y->backward = join_backward;
   return attn_finish(tape, y);

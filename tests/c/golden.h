@@ -62,7 +62,7 @@ static inline bool golden_next(void) {
 
 /* What stands behind "key":, or NULL. */
 static inline const char *golden_at(const char *key) {
-  char quoted[64];
+  char quoted[96];
   snprintf(quoted, sizeof quoted, "\"%s\":", key);
   const char *at = strstr(golden.line, quoted);
   return at ? at + strlen(quoted) : NULL;

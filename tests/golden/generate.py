@@ -37,6 +37,7 @@ import blocks
 import optimisers
 import positions
 import recurrent
+import seq2seq
 import transformer
 from vectors import HERE
 
@@ -53,6 +54,7 @@ def main():
         blocks.encoder_layer()
         positions.positions()
         recurrent.gru()
+        seq2seq.seq2seq()
         transformer.transformer()
         optimisers.optimisers()
     written = glob.glob(os.path.join(HERE, "**", "*.json"), recursive=True)
