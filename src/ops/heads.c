@@ -86,7 +86,7 @@ static void mask_heads_backward(attn_tape *tape, const attn_tensor *out) {
   for (ptrdiff_t i = 0; i < (ptrdiff_t)heads->shape[0] * count; i++) {
     const attn_real factor = head_mask->data[i % count];
     const attn_real *dout = out->gradient + i * block;
-    if (dheads && factor != 0)
+    if (dheads)
       for (ptrdiff_t j = 0; j < block; j++) dheads[i * block + j] += dout[j] * factor;
     if (dmask) dmask[i % count] += attn_row_dot(dout, heads->data + i * block, block);
   }

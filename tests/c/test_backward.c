@@ -183,11 +183,34 @@ static void case_m4_masked_nan_leaks_into_no_gradient(void) {
         CHECK_BITS(query->gradient[1], 0);
         CHECK_BITS(key->gradient[1], 0);
         CHECK_BITS(value->gradient[1], 0);
+        for (int i = 1; i < 4; i++) CHECK_BITS(found("masked_scores")->gradient[i], 0);
         for (const attn_tensor *x = attn_tape_first(tape); x; x = x->next)
           for (ptrdiff_t i = 0; is_parameter(x) && i < attn_length(x); i++)
             CLAIM(isfinite(x->gradient[i]), "the gradient of %s[%d] is %g", x->name, (int)i,
                   (double)x->gradient[i]);
       }
+}
+
+/* Rows 0 of [1, 1, 2, 3] are NaN, and the loss gives them no gradient. */
+static void rows_without_a_gradient_are_not_read(void) {
+  for (int kind = 0; kind < 3; kind++) {
+    fresh();
+    NOTE("kind %d", kind);
+    const attn_tensor *x = learned("x", SHAPE(1, 1, 2, 3)), *weight = learned("w", SHAPE(3));
+    for (int i = 0; i < 3; i++) x->data[i] = (attn_real)NAN;
+    const attn_tensor *y = kind == 0 ? attn_layer_norm(tape, "y", x, weight, NULL, 1)
+                           : kind == 1
+                               ? attn_unit_rows(tape, "y", x)
+                               : attn_normalise_scores(tape, x, ATTN_NORMALISE_SOFTMAX, false);
+    attn_tensor *weights = given("loss.weights", SHAPE(1, 1, 2, 3));
+    for (int i = 0; i < 3; i++) weights->data[i] = 0;
+    CHECK_EQUAL(attn_backward(tape, dot_of(y, weights)), ATTN_OK);
+    for (int i = 0; i < 3; i++) {
+      CHECK_BITS(x->gradient[i], 0);
+      CHECK(isfinite(x->gradient[3 + i]) && x->gradient[3 + i] != 0);
+      CHECK(isfinite(weight->gradient[i]));
+    }
+  }
 }
 
 static void a_masked_token_that_is_nan_leaves_the_projections_their_gradients(void) {
@@ -346,6 +369,7 @@ int main(void) {
   RUN(edits_before_keep_stay_and_later_ones_go);
   RUN(case_m3_one_row_of_two_is_empty);
   RUN(case_m4_masked_nan_leaks_into_no_gradient);
+  RUN(rows_without_a_gradient_are_not_read);
   RUN(a_masked_token_that_is_nan_leaves_the_projections_their_gradients);
   RUN(dropout_passes_what_it_kept_and_nothing_pushes_no_tensor);
   RUN(memory_is_flat_from_step_to_step);

@@ -326,6 +326,7 @@ static void set(int32_t setting) {
     case 16:
       options.fill_mode = ATTN_FILL_GIVEN, options.fill = -3;
       options.valid_lengths = lengths(SHAPE(BATCH, QUERIES));
+      options.bias = spread_bias(SHAPE(1, HEADS, QUERIES, KEYS));
       break;
     case 17:
       options.valid_lengths = lengths(SHAPE(BATCH, 1)), options.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
