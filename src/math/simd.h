@@ -8,8 +8,8 @@
  *
  * A sum over lanes has one order: (x + z) + (y + w).
  *
- * Under ATTN_DOUBLE the lanes are doubles; attn_i32x4 and the bit casts, which only the float
- * functions need, are then left out. */
+ * Under ATTN_DOUBLE the lanes are doubles; what goes from attn_i32x4 to them and back, which only
+ * the float functions need, is then left out. */
 #ifndef ATTN_MATH_SIMD_H
 #define ATTN_MATH_SIMD_H
 
@@ -40,7 +40,7 @@ static inline attn_real attn_abs(attn_real x) {
 
 typedef v128_t attn_f32x4; /* four attn_real */
 typedef v128_t attn_m32x4; /* four truth values: the result of a comparison */
-typedef v128_t attn_i32x4; /* four int32_t that wrap */
+typedef v128_t attn_i32x4; /* four int32_t or uint32_t that wrap; _high is unsigned */
 
 static inline attn_f32x4 attn_f32x4_make(attn_real x, attn_real y, attn_real z, attn_real w) {
   return wasm_f32x4_make(x, y, z, w);
@@ -92,6 +92,16 @@ static inline attn_i32x4 attn_i32x4_shift_left(attn_i32x4 a, int bits) {
 }
 static inline attn_i32x4 attn_i32x4_shift_right(attn_i32x4 a, int bits) {
   return wasm_i32x4_shr(a, bits);
+}
+static inline attn_i32x4 attn_i32x4_make(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
+  return wasm_u32x4_make(x, y, z, w);
+}
+static inline void attn_i32x4_store(uint32_t *p, attn_i32x4 a) { wasm_v128_store(p, a); }
+static inline attn_i32x4 attn_i32x4_xor(attn_i32x4 a, attn_i32x4 b) { return wasm_v128_xor(a, b); }
+static inline attn_i32x4 attn_i32x4_mul(attn_i32x4 a, attn_i32x4 b) { return wasm_i32x4_mul(a, b); }
+static inline attn_i32x4 attn_i32x4_mul_high(attn_i32x4 a, attn_i32x4 b) {
+  const v128_t xy = wasm_u64x2_extmul_low_u32x4(a, b), zw = wasm_u64x2_extmul_high_u32x4(a, b);
+  return wasm_i32x4_shuffle(xy, zw, 1, 3, 5, 7);
 }
 static inline attn_i32x4 attn_f32x4_bits(attn_f32x4 a) { return a; }
 static inline attn_f32x4 attn_i32x4_as_f32x4(attn_i32x4 a) { return a; }
@@ -196,8 +206,6 @@ static inline void attn_f32x4_transpose(attn_f32x4 row[4]) {
   row[3] = (attn_f32x4){a.w, b.w, c.w, d.w};
 }
 
-#ifndef ATTN_DOUBLE
-
 typedef struct {
   uint32_t x, y, z, w;
 } attn_i32x4;
@@ -224,6 +232,25 @@ static inline attn_i32x4 attn_i32x4_shift_right(attn_i32x4 a, int bits) {
   return (attn_i32x4){(uint32_t)((int32_t)a.x >> bits), (uint32_t)((int32_t)a.y >> bits),
                       (uint32_t)((int32_t)a.z >> bits), (uint32_t)((int32_t)a.w >> bits)};
 }
+static inline attn_i32x4 attn_i32x4_make(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
+  return (attn_i32x4){x, y, z, w};
+}
+static inline void attn_i32x4_store(uint32_t *p, attn_i32x4 a) {
+  p[0] = a.x, p[1] = a.y, p[2] = a.z, p[3] = a.w;
+}
+static inline attn_i32x4 attn_i32x4_xor(attn_i32x4 a, attn_i32x4 b) {
+  return (attn_i32x4){a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w};
+}
+static inline attn_i32x4 attn_i32x4_mul(attn_i32x4 a, attn_i32x4 b) {
+  return (attn_i32x4){a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
+}
+static inline attn_i32x4 attn_i32x4_mul_high(attn_i32x4 a, attn_i32x4 b) {
+  return (attn_i32x4){(uint32_t)((uint64_t)a.x * b.x >> 32), (uint32_t)((uint64_t)a.y * b.y >> 32),
+                      (uint32_t)((uint64_t)a.z * b.z >> 32), (uint32_t)((uint64_t)a.w * b.w >> 32)};
+}
+
+#ifndef ATTN_DOUBLE
+
 static inline attn_i32x4 attn_f32x4_bits(attn_f32x4 a) {
   return (attn_i32x4){attn_bits(a.x), attn_bits(a.y), attn_bits(a.z), attn_bits(a.w)};
 }

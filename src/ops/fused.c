@@ -9,6 +9,7 @@
  * the path through weights, with which it agrees to rounding. */
 #include "math/functions.h"
 #include "math/gemm.h"
+#include "math/random.h"
 #include "math/rows.h"
 #include "ops/ops.h"
 
@@ -59,7 +60,7 @@ typedef struct fused_call {
   const attn_mask *mask;
   attn_real factor;
   int32_t width, value_width;
-  float dropout;
+  attn_dropout_plan dropout;
   attn_random_key dropout_key;
 } fused_call;
 
@@ -104,12 +105,13 @@ static void attend_block(attn_tape *tape, attn_real *output, attn_real *flags,
       flags[first + i] = (attn_real)flag;
       raise_row(weights, output + (ptrdiff_t)i * value_width, memory->largest + i, memory->sum + i,
                 scores, keys, value_width);
-      if (call->dropout > 0) {
+      if (call->dropout.limit) {
         const uint64_t row =
             ((uint64_t)b * (uint64_t)mask->heads + (uint64_t)head) * (uint64_t)mask->queries +
             (uint64_t)(first + i);
-        attn_dropout_row(weights, weights, NULL, keys, call->dropout_key,
-                         row * (uint64_t)mask->keys + (uint64_t)j, call->dropout);
+        uint32_t words[KEY_BLOCK];
+        attn_random_words(words, keys, call->dropout_key, row * (uint64_t)mask->keys + (uint64_t)j);
+        attn_dropout_row(weights, weights, words, keys, call->dropout);
       }
     }
     attn_mix_block(tape, output, memory->weights, KEY_BLOCK, 1, memory->scores,
@@ -144,7 +146,7 @@ attn_tensor *attn_fused_attention(attn_tape *tape, const char *name, const attn_
                            .factor = factor,
                            .width = query->shape[3],
                            .value_width = value->shape[3],
-                           .dropout = options->dropout,
+                           .dropout = attn_dropout_plan_of(options->dropout),
                            .dropout_key = dropout_key};
   for (int32_t b = 0; b < batch; b++)
     for (int32_t head = 0; head < heads; head++) {

@@ -76,10 +76,15 @@ attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
 attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *x,
                           float probability, uint32_t seed);
 #define ATTN_DROPPED_WEIGHTS "dropped_weights"
-/* out may be in; kept, where it is not NULL, gets 1 for a cell that stays and 0 for one that goes.
- */
-void attn_dropout_row(attn_real *out, const attn_real *in, uint8_t *kept, ptrdiff_t count,
-                      attn_random_key key, uint64_t first, float probability);
+
+/* A probability as dropout compares it with random words: below limit a cell goes. */
+typedef struct attn_dropout_plan {
+  uint32_t limit;
+  attn_real factor; /* of the cells that stay */
+} attn_dropout_plan;
+attn_dropout_plan attn_dropout_plan_of(float probability);
+void attn_dropout_row(attn_real *out, const attn_real *in, const uint32_t *words, ptrdiff_t count,
+                      attn_dropout_plan plan);
 
 /* weights · value. A value whose key is masked and whose weight is 0 is never read. */
 attn_tensor *attn_mix(attn_tape *tape, const char *name, const attn_tensor *weights,

@@ -99,49 +99,6 @@ attn_tensor *attn_row_flags(attn_tape *tape, const attn_tensor *masked_scores,
   return attn_finish(tape, flags);
 }
 
-static attn_real dropout_factor(float probability) { return 1 / (1 - (attn_real)probability); }
-
-void attn_dropout_row(attn_real *out, const attn_real *in, uint8_t *kept, ptrdiff_t count,
-                      attn_random_key key, uint64_t first, float probability) {
-  const attn_real factor = dropout_factor(probability);
-  uint32_t block[4];
-  uint64_t ready = UINT64_MAX;
-  for (ptrdiff_t j = 0; j < count; j++) {
-    const uint64_t index = first + (uint64_t)j;
-    if (index / 4 != ready) attn_random_block(block, key, ready = index / 4);
-    const bool stays = !(attn_random_unit(block[index % 4]) < probability);
-    out[j] = stays ? in[j] * factor : 0;
-    if (kept) kept[j] = stays;
-  }
-}
-
-typedef struct dropout_attributes {
-  attn_real factor;
-  uint8_t kept[]; /* of each cell */
-} dropout_attributes;
-
-static void dropout_backward(attn_tape *tape, const attn_tensor *out) {
-  const dropout_attributes *how = out->attributes;
-  attn_real *dx = attn_gradient(tape, out->inputs[0]);
-  for (ptrdiff_t i = 0; i < attn_length(out); i++)
-    dx[i] += how->kept[i] ? out->gradient[i] * how->factor : 0;
-}
-
-attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *x,
-                          float probability, uint32_t seed) {
-  if (!ATTN_READY(tape, x)) return NULL;
-  if (probability == 0) return (attn_tensor *)x;
-  const attn_random_key key = attn_name_key(tape, seed, name);
-  attn_tensor *out = attn_push(tape, "dropout", name, attn_shape_of(x), ATTN_INPUTS(x));
-  if (!out) return NULL;
-  const ptrdiff_t count = attn_length(x);
-  out->backward = dropout_backward;
-  dropout_attributes *how = attn_attributes(tape, out, sizeof *how + (size_t)count);
-  if (how) how->factor = dropout_factor(probability);
-  attn_dropout_row(out->data, x->data, how ? how->kept : NULL, count, key, 0, probability);
-  return attn_finish(tape, out);
-}
-
 static bool check_axes(attn_tape *tape, const attn_tensor *weights) {
   if (weights->rank == 4) return true;
   return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d axes; weights are [B, h, Tq, Tk]",

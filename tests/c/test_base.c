@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "harness.h"
+#include "math/random.h"
 
 /* ---- arena -------------------------------------------------------------------------------- */
 
@@ -313,6 +314,25 @@ static void blocks_are_those_of_the_reference_for_counters_of_64_bits(void) {
     }
 }
 
+static void words_by_the_row_are_those_of_the_blocks(void) {
+  static const uint64_t starts[] = {0, 1, 2, 3, 5, 0x3fffffff8, UINT64_MAX / 2};
+  const attn_random_key key = attn_random_key_from(9, "dropped", 7);
+  for (int s = 0; s < 7; s++)
+    for (int count = 0; count < 70; count++) {
+      uint32_t words[71] = {0};
+      words[count] = 0xabcdef01;
+      attn_random_words(words, count, key, starts[s]);
+      NOTE("from %#llx, %d words", (unsigned long long)starts[s], count);
+      CHECK(words[count] == 0xabcdef01);
+      for (int i = 0; i < count; i++) {
+        const uint64_t at = starts[s] + (uint64_t)i;
+        uint32_t block[4];
+        attn_random_block(block, key, at / 4);
+        CLAIM(words[i] == block[at % 4], "word %d", i);
+      }
+    }
+}
+
 static void every_seed_and_every_byte_of_a_name_gives_another_key(void) {
   static const char *const names[] = {"", "a", "b", "ab", "ba", "aa", "weight", "weighu", "键"};
   enum { NAMES = sizeof names / sizeof *names, SEEDS = 4 };
@@ -384,6 +404,7 @@ int main(void) {
   RUN(texts_are_equal_only_as_a_whole);
   RUN(the_reference_gives_the_published_answers);
   RUN(blocks_are_those_of_the_reference_for_counters_of_64_bits);
+  RUN(words_by_the_row_are_those_of_the_blocks);
   RUN(every_seed_and_every_byte_of_a_name_gives_another_key);
   RUN(streams_are_uniform_and_do_not_go_together);
   RUN(units_reach_0_and_stay_below_1);
