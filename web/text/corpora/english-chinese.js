@@ -142,7 +142,7 @@ function* colours() {
         for (const [black, hei] of COLOURS) {
           yield [
             english(form, subject, determiner[1] ? 'are/v' : 'is/v', `${black}/a`),
-            chinese(form, zhuyu, '不/x', `是/v ${hei}/a 的/a`),
+            chinese(form, zhuyu, '不/x', `是/v ${hei}/a 的`),
           ];
         }
       }

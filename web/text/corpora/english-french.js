@@ -93,9 +93,9 @@ function french(form, subject, verb, rest) {
   const sentence = {
     statement: `${subject} ${verb} ${rest} ./p`,
     negation: `${subject} ne/x ${verb} pas/x ${rest} ./p`,
-    question: `est-ce/qp que/qp ${subject} ${verb} ${rest} ?/p`,
+    question: `est-ce/qp que ${subject} ${verb} ${rest} ?/p`,
   }[form];
-  return sentence.replace(/(^| )(j|n|qu|l|d)[ea](\/\w+) +(?=[aeioué])/g, "$1$2'$3 ");
+  return sentence.replace(/(^| )(j|n|qu|l|d)[ea]((?:\/\w+)?) +(?=[aeioué])/g, "$1$2'$3 ");
 }
 
 function* actions() {
