@@ -182,8 +182,9 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
       if (!worker && !hadWorker) standIn = startHere();
       worker ??= startWorker();
       const starting = worker;
+      starting.catch(() => {}); // the page's own thread goes on answering
       const backend = standIn
-        ? standIn.catch(() => starting)
+        ? standIn.catch((error) => starting.catch(() => Promise.reject(error)))
         : starting.catch(() => (standIn ??= startHere()));
       return (await backend).evaluate(request);
     },

@@ -142,4 +142,40 @@ eachBrowser((browser) => {
     assert.deepEqual(await figure.notices(), []);
     assert.deepEqual(await figure.errors(), []);
   });
+
+  test('a number that only the core refuses is refused in the words of the reader', async () => {
+    const figure = await open('');
+    await figure.inside((root) => {
+      for (const fold of root.querySelectorAll('details')) fold.open = true;
+    });
+    await figure.after(() => figure.press('number'));
+    const field = await figure.find('input[name="scale"]');
+    await figure.type(field, '1e-50');
+    await figure.until((root) => root.querySelector('.groups .error:not(:empty)'));
+    assert.match((await figure.errors()).join(), /^1e-50 is too close to 0 for 32 bits/);
+    await figure.page.evaluate(() =>
+      document.querySelector('attention-playground')?.setAttribute('lang', 'zh-CN'),
+    );
+    await figure.until((root) => root.textContent?.includes('掩码'));
+    const [sentence, ...others] = await figure.errors();
+    assert.match(sentence, /^1e-50 太接近 0/);
+    assert.deepEqual(others, []);
+    await figure.after(async () => figure.type(await figure.find('input[name="scale"]'), '0.5'));
+    assert.deepEqual(await figure.errors(), []);
+  });
+
+  test('a notice is said again in another language', async () => {
+    const page = await browser.open(
+      `${script}<attention-playground lang="en" state="#v9.x"></attention-playground>`,
+    );
+    const figure = await figureOn(page);
+    assert.match((await figure.notices()).join(), /another version/);
+    await page.evaluate(() =>
+      document.querySelector('attention-playground')?.setAttribute('lang', 'zh-CN'),
+    );
+    await figure.until((root) =>
+      root.querySelector('.notice')?.textContent?.includes('另一个版本'),
+    );
+    assert.equal((await figure.notices()).length, 1);
+  });
 });

@@ -23,8 +23,8 @@
  * two figures on a page share no state.
  */
 import { createClient } from '../../wasm/client.js';
-import { fill } from '../draw/format.js';
-import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
+import { json } from '../draw/export-data.js';
+import { failureWords, languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
 import * as line from '../lessons/history.js';
 import { lessons } from '../lessons/index.js';
 import { encodeState, isAnchor, openLink, sameState } from '../lessons/state.js';
@@ -64,7 +64,7 @@ export class AttentionPlayground extends HTMLElement {
   #home = this.#lesson.defaults;
   /** @type {Result | null} */
   #result = null;
-  /** @type {{ field: string, message: string } | null} */
+  /** @type {{ field: string, failure: import('./evaluator.js').Failure } | null} */
   #error = null;
   /** @type {ReturnType<typeof figure> | null} */
   #figure = null;
@@ -197,6 +197,7 @@ export class AttentionPlayground extends HTMLElement {
     const evaluator = this.#open();
     evaluator.prepare();
     this.#result = null;
+    for (const [kind] of this.#figure?.notices.all() ?? []) this.#figure?.notices.clear(kind);
     this.#history = line.startHistory(this.#lesson.defaults);
     this.#rebuild();
     const { signal } = this.#stop;
@@ -223,7 +224,7 @@ export class AttentionPlayground extends HTMLElement {
    * @param {Awaited<ReturnType<typeof openLink>>} opened
    */
   #judge({ code, names }) {
-    for (const kind of ['broken', 'too-long', 'version', 'fields']) {
+    for (const kind of /** @type {const} */ (['broken', 'too-long', 'version', 'fields'])) {
       this.#figure?.notices.clear(kind);
     }
     if (code) this.#notify(code);
@@ -269,6 +270,7 @@ export class AttentionPlayground extends HTMLElement {
     const language = languageOf(this);
     this.#language = language;
     const controls = this.getAttribute('controls');
+    const said = this.#figure?.notices.all();
     this.#figure = figure(
       {
         lesson: this.#lesson,
@@ -289,6 +291,7 @@ export class AttentionPlayground extends HTMLElement {
         failed: (error) => this.#notExported(error),
       },
       wantedPanels(this, panelsOf(this.#lesson)),
+      said,
     );
     this.#adopt();
     const refused = refusedTexts(this.#root);
@@ -320,7 +323,12 @@ export class AttentionPlayground extends HTMLElement {
 
   get #model() {
     const state = line.present(this.#history);
-    return { state, result: this.#result, error: this.#error };
+    const { field = '', failure = null } = this.#error ?? {};
+    const error = failure && {
+      field,
+      message: failureWords(this.#strings, failure, state[field]),
+    };
+    return { state, result: this.#result, error };
   }
 
   /**
@@ -355,7 +363,9 @@ export class AttentionPlayground extends HTMLElement {
   /** Shows the present state: controls and address at once, numbers when they are there. */
   #show() {
     this.#error = null;
-    for (const kind of ['failed', 'stopped']) this.#figure?.notices.clear(kind);
+    for (const kind of /** @type {const} */ (['failed', 'stopped'])) {
+      this.#figure?.notices.clear(kind);
+    }
     this.#writeHashLater();
     if (!this.#busyTimer) {
       this.#busyTimer = setTimeout(() => this.#figure?.setBusy(true), BUSY_DELAY);
@@ -391,8 +401,8 @@ export class AttentionPlayground extends HTMLElement {
     this.#settled();
     const field = this.#lesson.fieldOf(failure.option ?? '');
     if (failure.code === 'WORKER_DIED') this.#notify('stopped');
-    else if (field) this.#error = { field, message: failure.message };
-    else this.#notify('failed', { message: failure.message });
+    else if (field) this.#error = { field, failure };
+    else this.#notify('failed', failure);
     this.#updateInputs();
   }
 
@@ -437,11 +447,11 @@ export class AttentionPlayground extends HTMLElement {
   }
 
   /**
-   * @param {Exclude<keyof import('../i18n/index.js').Strings['notices'], 'close'>} kind
-   * @param {Record<string, string>} [values]
+   * @param {import('./notices.js').Kind} kind
+   * @param {any} [values]
    */
-  #notify(kind, values) {
-    this.#figure?.notices.show(kind, fill(this.#strings.notices[kind], values ?? {}));
+  #notify(kind, values = {}) {
+    this.#figure?.notices.show(kind, values);
   }
 
   /** @param {KeyboardEvent} event */
@@ -472,26 +482,19 @@ export class AttentionPlayground extends HTMLElement {
   #notExported(error) {
     if (error instanceof RangeError) this.#notify('linkTooLong');
     else if (error.name === 'NotSupportedError') this.#notify('noLink');
-    else this.#notify('failed', { message: error.message ?? String(error) });
+    else this.#notify('failed', error);
   }
 
   /** The state is in it as well, so a figure without a link has null there. */
   async #json() {
     const link = await this.link().catch(() => null);
-    const result = await this.#everything();
-    const tensors = result.tensors
-      .filter(({ name }) => Object.hasOwn(result.values, name))
-      .map(({ name, shape, axes, inputs }) => ({
-        name,
-        shape,
-        axes,
-        inputs,
-        // JSON has no NaN and no infinities: they travel as words.
-        data: Array.from(result.values[name].data, (value) =>
-          Number.isFinite(value) ? value : String(value),
-        ),
-      }));
-    const text = JSON.stringify({ lesson: this.#lesson.name, link, state: result.state, tensors });
+    const { state, values, tensors: all } = await this.#everything();
+    const tensors = all
+      .filter(({ name }) => Object.hasOwn(values, name))
+      .map(({ name, shape, axes, inputs }) => {
+        return { name, shape, axes, inputs, data: values[name].data };
+      });
+    const text = json({ lesson: this.#lesson.name, link, state, tensors });
     return new Blob([text], { type: 'application/json' });
   }
 }

@@ -18,6 +18,8 @@ export function controlGroup(group, context) {
     error: h('p', { class: 'error', role: 'alert' }),
     ...makers[control.as](control, context),
   }));
+  /** Where two controls share a field, the last one is the finer: what is wrong stands below it. */
+  const errors = new Map(controls.map(({ name, error }) => [name, error]));
   const { element, describe } = fold(
     strings.groups[/** @type {keyof typeof strings.groups} */ (group)],
     ...controls.flatMap((control) => [control.element, control.error]),
@@ -26,8 +28,8 @@ export function controlGroup(group, context) {
     element,
     update(model) {
       describe(lesson.summary(group, model.state, strings).join(' · '));
-      for (const { name, error, update } of controls) {
-        update(model);
+      for (const { update } of controls) update(model);
+      for (const [name, error] of errors) {
         const wrong = model.error?.field === name ? model.error.message : '';
         setText(error, wrong);
         if (wrong) element.open = true;

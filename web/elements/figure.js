@@ -58,8 +58,9 @@ const open = ['variant', 'masks', 'heads'];
  * @param {Actions} actions
  * @param {import('./export-menu.js').Exports} exports
  * @param {string[] | null} wanted names of panels, null for all
+ * @param {ReturnType<ReturnType<typeof notices>['all']>} [notes] that are to be said again
  */
-export function figure(context, painter, actions, exports, wanted) {
+export function figure(context, painter, actions, exports, wanted, notes) {
   const { lesson, strings } = context;
   const words = strings.playground;
   /** @type {Model | null} */
@@ -92,7 +93,7 @@ export function figure(context, painter, actions, exports, wanted) {
   const cellReader = inspector(context);
   const shapes = shapeTable(context);
   const tries = experiments(context);
-  const said = notices(strings);
+  const said = notices(strings, notes);
   const menu = exportMenu(strings, exports);
   const torch = torchCode(context, menu.copyTorch);
 

@@ -290,5 +290,10 @@ export default {
     noLink: 'This browser lacks CompressionStream, so the figure has no link; all else works.',
     lesson: 'There is no lesson “{name}”; there are: {names}.',
   },
+  /** The core speaks English; what it says of a number that only float32 refuses can be said better. */
+  failures: {
+    'BAD_VALUE scale':
+      '{got} is too close to 0 for 32 bits: type 0, or a number of at least 1.4e-45 either way.',
+  },
   settings: { light: 'Light', dark: 'Dark' },
 };

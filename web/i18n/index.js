@@ -5,6 +5,7 @@
  * where none is set, the browser's first language does. Any kind of Chinese gets Simplified Chinese,
  * everything else English.
  */
+import { fill } from '../draw/format.js';
 import en from './en.js';
 import zh from './zh-CN.js';
 
@@ -39,6 +40,19 @@ function nearest(tag) {
 /** @param {Language} language */
 export function stringsOf(language) {
   return all[language];
+}
+
+/**
+ * What the core found wrong, in the words of a language: by code and option, or by the code alone, where
+ * there is a sentence; else the core's own, which is English.
+ * @param {Strings} strings
+ * @param {{ code?: string, option?: string, message?: string }} failure
+ * @param {unknown} [got] the value at fault
+ */
+export function failureWords({ failures }, { code = '', option = '', message = '' }, got = '') {
+  const known = /** @type {Record<string, string>} */ (failures);
+  const sentence = known[`${code} ${option}`] ?? known[code] ?? '{message}';
+  return fill(sentence, { message, got: String(got) });
 }
 
 /**

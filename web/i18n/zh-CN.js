@@ -281,5 +281,13 @@ export default {
     noLink: '当前浏览器缺少 CompressionStream，无法生成链接，其余功能不受影响。',
     lesson: '没有名为“{name}”的课程，现有：{names}。',
   },
+  failures: {
+    'BAD_VALUE scale':
+      '{got} 太接近 0，32 位浮点数无法表示：请输入 0，或绝对值不小于 1.4e-45 的数。',
+    BAD_WASM: '计算核心无法加载（{message}）。',
+    NO_MEMORY: '内存不足，请减少词元或减小宽度。',
+    TOO_BIG: '内存不足，请减少词元或减小宽度。',
+    TRAP: '计算核心意外停止，已重新启动。',
+  },
   settings: { light: '浅色', dark: '深色' },
 };
