@@ -1,6 +1,7 @@
 /** Reading, editing and taking back numbers; pictures of them; what leaves the page. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cividis } from '../../build/colour-tables.js';
 import { axe, eachBrowser } from './harness.js';
 import { openFigure } from './page-figure.js';
 
@@ -149,6 +150,51 @@ eachBrowser((browser) => {
       );
     }
     assert.deepEqual((await figure.map()).data, Array(24).fill(0), 'no row is flagged');
+  });
+
+  test('colours run to the largest weight of all heads, their mean among them, or to 1', async () => {
+    const figure = await openFigure(browser);
+    /** What the small maps hold: for each its numbers and the colours of its cells. */
+    const maps = async () => {
+      const colours = await figure.inside((root) =>
+        [...root.querySelectorAll('.heads canvas')].map((canvas) => {
+          const { width, height } = /** @type {HTMLCanvasElement} */ (canvas);
+          const pen = /** @type {any} */ (canvas).getContext('2d');
+          return [...pen.getImageData(0, 0, width, height).data];
+        }),
+      );
+      const all = [];
+      for (const [index, pixels] of colours.entries()) {
+        await figure.click(`.heads li:nth-child(${index + 1}) button`);
+        const name = index ? `attention.weights, head ${index}` : 'attention.mean_weights';
+        await figure.until(
+          (root, name) => root.querySelector('.stage .bar .figures')?.textContent === name,
+          name,
+        );
+        all.push({ numbers: (await figure.map()).data, pixels });
+      }
+      const range = await figure.inside(
+        (root) => /** @type {any} */ (root.querySelector('attention-heatmap')).range,
+      );
+      return { all, range };
+    };
+    const { all, range } = await maps();
+    const largest = Math.max(...all.flatMap(({ numbers }) => numbers));
+    assert.deepEqual(range, [0, largest], 'the ends that the legend names');
+    const check = (/** @type {typeof all} */ maps, /** @type {number} */ high) => {
+      for (const { numbers, pixels } of maps) {
+        for (const [cell, value] of numbers.entries()) {
+          const index = Math.round((value / high) * 255);
+          const expected = cividis.slice(index * 3, index * 3 + 3);
+          assert.deepEqual(pixels.slice(cell * 4, cell * 4 + 3), expected, `${value} of ${high}`);
+        }
+      }
+    };
+    check(all, largest);
+    await figure.after(() => figure.press('0 to 1'));
+    const unit = await maps();
+    assert.deepEqual(unit.range, [0, 1]);
+    check(unit.all, 1);
   });
 
   test('arcs are drawn instead of the map, and thicken with the weight', async () => {

@@ -58,16 +58,17 @@ export class Painter {
   }
 
   /**
-   * One scale for all heads of a tensor.
+   * One scale for all heads of a tensor; the mean of the weights lies on the scale of the weights.
    * @param {Result} result
-   * @param {string} tensor
+   * @param {string} name of the tensor
    * @returns {Scale}
    */
-  scale(result, tensor) {
+  scale(result, name) {
     this.#take(result);
+    const { kind } = this.lesson.tensors[name];
+    const tensor = kind === 'weights' ? 'attention.weights' : name;
     let scale = this.#scales.get(tensor);
     if (!scale) {
-      const { kind } = this.lesson.tensors[tensor];
       const count = result.values['attention.weights'].shape.at(-3) ?? 1;
       const masked = this.lesson.isAttentionMap(tensor) && kind !== 'weights';
       const heads = this.lesson.tensors[tensor].axes.length === 3 ? count : 1;

@@ -153,7 +153,7 @@ export default {
     },
     seed: { label: 'Seed', roll: 'Roll again' },
     picture: { label: 'Picture', choices: { map: 'map', arcs: 'arcs' } },
-    range: { label: 'Colours', choices: { unit: '0 to 1', largest: 'to the largest' } },
+    range: { label: 'Colours', choices: { unit: '0 to 1', largest: '0 to the largest' } },
     errors: {
       number: '{label} is a number from {min} to {max}; “{got}” is not.',
       integer: '{label} is a whole number from {min} to {max}; “{got}” is not.',

@@ -148,7 +148,7 @@ export default {
     },
     seed: { label: '随机种子', roll: '换一个' },
     picture: { label: '画法', choices: { map: '热力图', arcs: '连线' } },
-    range: { label: '颜色', choices: { unit: '0 到 1', largest: '到最大值' } },
+    range: { label: '颜色', choices: { unit: '0 到 1', largest: '0 到最大值' } },
     errors: {
       number: '{label}应为 {min} 到 {max} 之间的数，“{got}”不是。',
       integer: '{label}应为 {min} 到 {max} 之间的整数，“{got}”不是。',

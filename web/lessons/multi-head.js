@@ -104,7 +104,7 @@ export const table = {
   show: { type: 'choice', choices: names, default: 'attention.weights', view: true },
   head: { type: 'integer', min: 0, max: 127, default: 0, view: true },
   picture: { type: 'choice', choices: ['map', 'arcs'], default: 'map', view: true },
-  range: { type: 'choice', choices: ['unit', 'largest'], default: 'unit', view: true },
+  range: { type: 'choice', choices: ['largest', 'unit'], default: 'largest', view: true },
   drawing: { type: 'flag', default: false, view: true, linked: false, undoable: false },
   experiment: {
     type: 'choice',
