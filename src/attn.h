@@ -208,6 +208,15 @@ void attn_gradients_zero(attn_tape *tape);
   X(REPRESENTATIONS, "representations") /* the inputs of self-attention stay (D2L) */ \
   X(KEYS_VALUES, "keys-values")         /* projected keys and values stay */
 
+#define ATTN_DECODE_POSITIONS_LIST(X)          \
+  X(CORRECT, "correct") /* each token's own */ \
+  X(AS_D2L, "as-d2l")   /* with a cache, the new tokens start at 0 again */
+
+#define ATTN_DECODE_METHOD_LIST(X)                      \
+  X(GREEDY, "greedy") /* always the likeliest token */  \
+  X(BEAM, "beam")     /* the likeliest few sentences */ \
+  X(SAMPLE, "sample") /* a token by its probability */
+
 #define ATTN_OPTIMISER_LIST(X) \
   X(SGD, "sgd")                \
   X(ADAM, "adam")              \
@@ -246,6 +255,8 @@ void attn_gradients_zero(attn_tape *tape);
 #define ATTN_TRANSFORMER_ENUM(name, text) ATTN_TRANSFORMER_##name,
 #define ATTN_INITIALISER_ENUM(name, text) ATTN_INITIALISER_##name,
 #define ATTN_CACHE_ENUM(name, text) ATTN_CACHE_##name,
+#define ATTN_DECODE_POSITIONS_ENUM(name, text) ATTN_DECODE_POSITIONS_##name,
+#define ATTN_DECODE_METHOD_ENUM(name, text) ATTN_DECODE_METHOD_##name,
 #define ATTN_OPTIMISER_ENUM(name, text) ATTN_OPTIMISER_##name,
 #define ATTN_SCHEDULE_ENUM(name, text) ATTN_SCHEDULE_##name,
 #define ATTN_KERNEL_ENUM(name, text) ATTN_KERNEL_##name,
@@ -264,6 +275,8 @@ ATTN_CHOICE_ENUM(attn_reduction, ATTN_REDUCTION_LIST(ATTN_REDUCTION_ENUM))
 ATTN_CHOICE_ENUM(attn_transformer_kind, ATTN_TRANSFORMER_LIST(ATTN_TRANSFORMER_ENUM))
 ATTN_CHOICE_ENUM(attn_initialiser, ATTN_INITIALISER_LIST(ATTN_INITIALISER_ENUM))
 ATTN_CHOICE_ENUM(attn_cache, ATTN_CACHE_LIST(ATTN_CACHE_ENUM))
+ATTN_CHOICE_ENUM(attn_decode_positions, ATTN_DECODE_POSITIONS_LIST(ATTN_DECODE_POSITIONS_ENUM))
+ATTN_CHOICE_ENUM(attn_decode_method, ATTN_DECODE_METHOD_LIST(ATTN_DECODE_METHOD_ENUM))
 ATTN_CHOICE_ENUM(attn_optimiser, ATTN_OPTIMISER_LIST(ATTN_OPTIMISER_ENUM))
 ATTN_CHOICE_ENUM(attn_schedule_kind, ATTN_SCHEDULE_LIST(ATTN_SCHEDULE_ENUM))
 ATTN_CHOICE_ENUM(attn_kernel, ATTN_KERNEL_LIST(ATTN_KERNEL_ENUM))
@@ -622,6 +635,38 @@ attn_schedule attn_schedule_defaults(void);
 
 /* Of step 0, 1, …; NaN and a failed tape where the schedule makes no sense. */
 float attn_learning_rate(attn_tape *tape, const attn_schedule *schedule, int32_t step);
+
+/* ---- decoding ------------------------------------------------------------------------------- */
+
+typedef struct attn_decode_options {
+  int32_t method;       /* attn_decode_method */
+  int32_t cache;        /* attn_cache */
+  int32_t positions;    /* attn_decode_positions */
+  int32_t max_length;   /* new tokens */
+  int32_t end;          /* the id that ends a sentence; -1: none does */
+  int32_t beams;        /* of beam */
+  float length_penalty; /* of beam: a sentence of L tokens is worth its log-probability ÷ L^this */
+  float temperature;    /* of sample, > 0 */
+  int32_t top_k;        /* of sample: among the k likeliest; 0: all */
+  float top_p;          /* of sample: among the fewest that have this probability together */
+  uint32_t seed;        /* of sample */
+} attn_decode_options;
+
+attn_decode_options attn_decode_defaults(void);
+
+/* Continues the target's tokens prefix [1, P] for source [1, Ts], which a decoder has none of.
+ * Returns decoded_tokens [n, max_length], the new ones, the end's id too, filled up with -1, best
+ * first; n is beams, else 1. Beside it stand decoded_scores [n], log-probabilities, of beam ÷ L^α,
+ * and the tensors of the last step. (D2L "Beam Search".) */
+attn_tensor *attn_decode(attn_tape *tape, const attn_transformer *model, const attn_tensor *source,
+                         const attn_tensor *prefix, const attn_decode_options *options);
+
+/* The full causal pass over target [1, T] against decoding it token by token behind the first
+ * `prefill` with this cache and these positions: the largest difference of each layer's output, and
+ * of the logits in the last row, for each token: [layers + 1, T]. */
+attn_tensor *attn_consistency(attn_tape *tape, const attn_transformer *model,
+                              const attn_tensor *source, const attn_tensor *target, int32_t prefill,
+                              int32_t cache, int32_t positions);
 
 /* ---- the core about itself ---------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Folders of src/, from left to right. */
-const LAYERS = ['base', 'math', 'tape', 'ops', 'nn', 'models', 'train'];
+const LAYERS = ['base', 'math', 'tape', 'ops', 'nn', 'models', 'train', 'decode'];
 const INCLUDE = /^\s*#\s*include\s*[<"](.*)[>"]/;
 const FREESTANDING = /^(float|limits|stdarg|stdbool|stddef|stdint|wasm_simd128)\.h$/;
 

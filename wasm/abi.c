@@ -141,6 +141,25 @@ int32_t train_step(attn_training *training, attn_tensor *loss,
   return attn_train_step(tape, training, loss, options);
 }
 
+/* ---- decoding ------------------------------------------------------------------------------- */
+
+EXPORT(decode_options) void decode_options(attn_decode_options *options) {
+  *options = attn_decode_defaults();
+}
+
+EXPORT(decode)
+attn_tensor *decode(const attn_transformer *model, const attn_tensor *source,
+                    const attn_tensor *prefix, const attn_decode_options *options) {
+  return attn_decode(tape, model, source, prefix, options);
+}
+
+EXPORT(consistency)
+attn_tensor *consistency(const attn_transformer *model, const attn_tensor *source,
+                         const attn_tensor *target, int32_t prefill, int32_t cache,
+                         int32_t positions) {
+  return attn_consistency(tape, model, source, target, prefill, cache, positions);
+}
+
 /* ---- functions ---------------------------------------------------------------------------- */
 
 EXPORT(masked_softmax)

@@ -4,7 +4,7 @@
  */
 
 import { AttentionError } from './error.js';
-import { checkNames, flag, integer, number, seed } from './options.js';
+import { checkNames, flag, integer, number, required, seed } from './options.js';
 import { reshape, toTensor } from './tensor.js';
 import { checkTraining, TrainableModel } from './trainable.js';
 
@@ -43,12 +43,47 @@ import { checkTraining, TrainableModel } from './trainable.js';
  * @property {Override[]} [overrides]  of this pass alone
  */
 
+/**
+ * @typedef {object} DecodeOptions
+ * @property {'greedy' | 'beam' | 'sample'} [method]  default 'greedy'
+ * @property {'none' | 'representations' | 'keys-values'} [cache]  what stays from token to token: nothing, the
+ *   inputs of self-attention (as D2L teaches), projected keys and values (default); the result is the same
+ * @property {'correct' | 'as-d2l'} [positions]  as-d2l: with a cache every new token stands at position 0
+ * @property {number} [maxLength]  of new tokens, default 10
+ * @property {number} [bos]  the first token where the input has no target
+ * @property {number} [eos]  ends a sentence; without it all reach maxLength
+ * @property {number} [beams]  of beam, default 4
+ * @property {number} [lengthPenalty]  of beam, default 0.75: a sentence of L tokens, the end counted, is worth
+ *   its log-probability ÷ L^lengthPenalty
+ * @property {number} [temperature]  of sample, default 1
+ * @property {number} [topK]  of sample: among the k likeliest
+ * @property {number} [topP]  of sample: among the fewest that have this probability together
+ * @property {number} [seed]  of sample, default 0
+ */
+/**
+ * @typedef {object} Decoded
+ * @property {number[]} tokens  the new ones, without the end
+ * @property {number} score  log-probability, of beam ÷ L^lengthPenalty
+ * @property {boolean} finished  whether the end came
+ * @property {Omit<Decoded, 'beams'>[]} [beams]  of beam: all, best first
+ */
+/**
+ * @typedef {object} Consistency
+ * @property {{ name: string, differences: Float32Array }[]} layers  for each token the largest difference between
+ *   the full pass and decoding step by step
+ * @property {number} largest
+ */
+
 const CONFIG = [
   ...['kind', 'sourceVocab', 'targetVocab', 'hiddens', 'heads', 'layers', 'feedForward', 'norm'],
   ...['finalNorm', 'activation', 'position', 'maxLength', 'bias', 'attentionBias'],
   ...['embeddingScale', 'dropout', 'initialiser', 'seed'],
 ];
 const BATCH = ['source', 'sourceLens', 'target', 'targetLens'];
+const DECODE = [
+  ...['method', 'cache', 'positions', 'maxLength', 'bos', 'eos', 'beams', 'lengthPenalty'],
+  ...['temperature', 'topK', 'topP', 'seed'],
+];
 const PLACES = ['embedding', 'attention', 'feedForward', 'residual'];
 
 /**
@@ -131,6 +166,40 @@ function lengths(value, option) {
   return lens.shape.length === 0 ? reshape(lens, [1]) : lens;
 }
 
+/**
+ * @param {number} id
+ * @param {number} batch
+ * @returns {Tensor}  [B, 1]
+ */
+const repeated = (id, batch) => ({
+  shape: [batch, 1],
+  data: new Float32Array(batch).fill(id),
+});
+
+/**
+ * Row b without its padding: [1, length].
+ * @param {Tensor} ids  [B, T]
+ * @param {Tensor | undefined} lens
+ * @param {number} b
+ * @returns {Tensor}
+ */
+function sentence({ shape: [batch, width], data }, lens, b) {
+  const length = lens ? lens.data[b] : width;
+  if (lens && lens.data.length !== batch) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `there are ${lens.data.length} lengths for ${batch} sentences; there must be as many`,
+    );
+  }
+  if (!Number.isInteger(length) || length < 0 || length > width) {
+    throw new AttentionError(
+      'BAD_VALUE',
+      `the length ${length} of sentence ${b} is not a whole number from 0 to its ${width} tokens`,
+    );
+  }
+  return { shape: [1, length], data: data.subarray(b * width, b * width + length) };
+}
+
 export class Transformer extends TrainableModel {
   /**
    * Use engine.transformer().
@@ -201,6 +270,117 @@ export class Transformer extends TrainableModel {
       const lengths = core.field(fields, 'transformer_batch', lens);
       const labels = sentences(batch.labels, 'labels');
       return use(this.crossEntropy(logits, labels, lengths, options.loss));
+    });
+  }
+
+  /**
+   * Continues each sentence token by token. The tape then holds the last step of the last sentence.
+   * @param {TransformerInput} input  target: tokens that are there already, by default bos alone
+   * @param {DecodeOptions} [options]
+   * @returns {Decoded | Decoded[]}  one for ids [T], a list for [B, T]
+   */
+  decode(input, options = {}) {
+    checkNames('decode', input, [...BATCH, 'overrides']);
+    checkNames('decode', options, DECODE);
+    const batched = toTensor(input.source ?? input.target ?? [], 'source').shape.length > 1;
+    const source = input.source === undefined ? undefined : sentences(input.source, 'source');
+    const sourceLens = input.sourceLens && lengths(input.sourceLens, 'sourceLens');
+    const targetLens = input.targetLens && lengths(input.targetLens, 'targetLens');
+    const count = source?.shape[0] ?? 1;
+    const target =
+      input.target === undefined
+        ? repeated(required(integer(options.bos, 'bos'), 'bos'), count)
+        : sentences(input.target, 'target');
+    if (source && target.shape[0] !== count) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `there are ${count} source sentences and ${target.shape[0]} beginnings; they must agree`,
+        { option: 'target' },
+      );
+    }
+    const results = Array.from({ length: target.shape[0] }, (_, b) =>
+      this.record(input.overrides, () =>
+        this.#decodeOne(
+          source && sentence(source, sourceLens, b),
+          sentence(target, targetLens, b),
+          { ...options, seed: ((seed(options.seed) ?? 0) + b) % 2 ** 32 },
+        ),
+      ),
+    );
+    return batched ? results : results[0];
+  }
+
+  /**
+   * @param {Tensor | undefined} source  [1, Ts]
+   * @param {Tensor} prefix  [1, P]
+   * @param {DecodeOptions} options
+   * @returns {Decoded}
+   */
+  #decodeOne(source, prefix, options) {
+    const { core } = this;
+    const end = integer(options.eos, 'eos') ?? -1;
+    const fields = core.struct('decode_options', {
+      method: options.method,
+      cache: options.cache,
+      positions: options.positions,
+      max_length: integer(options.maxLength, 'maxLength', 1),
+      end,
+      beams: integer(options.beams, 'beams', 1),
+      length_penalty: number(options.lengthPenalty, 'lengthPenalty'),
+      temperature: number(options.temperature, 'temperature'),
+      top_k: integer(options.topK, 'topK'),
+      top_p: number(options.topP, 'topP'),
+      seed: options.seed,
+    });
+    const decoded = core.call(
+      'decode',
+      this.pointer,
+      source ? core.input('source', source, ['B', 'T']) : 0,
+      core.input('prefix', prefix, ['B', 'T']),
+      fields,
+    );
+    const { shape, data } = core.read(decoded);
+    const scores = core.tensor('decoded_scores').data;
+    const sentences = Array.from({ length: shape[0] }, (_, i) => {
+      const row = Array.from(data.subarray(i * shape[1], (i + 1) * shape[1])).filter((id) => id >= 0);
+      const finished = row.at(-1) === end;
+      return { tokens: finished ? row.slice(0, -1) : row, score: scores[i], finished };
+    }).filter(({ score }) => score > -Infinity);
+    return options.method === 'beam' ? { ...sentences[0], beams: sentences } : sentences[0];
+  }
+
+  /**
+   * Whether decoding token by token computes what the full causal pass does, layer by layer.
+   * @param {{ source?: TensorLike, target: TensorLike }} input  one sentence [T] each
+   * @param {{ cache?: DecodeOptions['cache'], positions?: DecodeOptions['positions'], prefill?: number
+   *   }} [options]  prefill: tokens that the first step reads, default 1
+   * @returns {Consistency}
+   */
+  consistency(input, options = {}) {
+    checkNames('consistency', input, ['source', 'target']);
+    checkNames('consistency', options, ['cache', 'positions', 'prefill']);
+    const { cache = 'keys-values', positions = 'correct' } = options;
+    const { core } = this;
+    return this.record(undefined, () => {
+      const report = core.read(
+        core.call(
+          'consistency',
+          this.pointer,
+          input.source === undefined
+            ? 0
+            : core.input('source', sentences(input.source, 'source'), ['B', 'T']),
+          core.input('target', sentences(input.target, 'target'), ['B', 'T']),
+          integer(options.prefill, 'prefill', 1) ?? 1,
+          core.choice('cache', cache, 'cache'),
+          core.choice('decode_positions', positions, 'positions'),
+        ),
+      );
+      const [rows, length] = report.shape;
+      const layers = Array.from({ length: rows }, (_, i) => ({
+        name: i + 1 < rows ? `decoder.${i}.output` : 'logits',
+        differences: report.data.slice(i * length, (i + 1) * length),
+      }));
+      return { layers, largest: report.data.reduce((most, x) => (x <= most ? most : x), 0) };
     });
   }
 

@@ -115,6 +115,13 @@ static const field schedule_fields[] = {SCHEDULE(kind, "choice:schedule") SCHEDU
     rate, "f32") SCHEDULE(warm_up, "i32") SCHEDULE(every, "i32") SCHEDULE(factor, "f32")
                                             SCHEDULE(total, "i32") SCHEDULE(last_rate, "f32") END};
 
+#define DECODE(member, kind) FIELD(attn_decode_options, member, kind)
+static const field decode_options[] = {
+    DECODE(method, "choice:decode_method") DECODE(cache, "choice:cache")
+        DECODE(positions, "choice:decode_positions") DECODE(max_length, "i32") DECODE(end, "i32")
+            DECODE(beams, "i32") DECODE(length_penalty, "f32") DECODE(temperature, "f32")
+                DECODE(top_k, "i32") DECODE(top_p, "f32") DECODE(seed, "u32") END};
+
 static const struct {
   const char *name;
   size_t size;
@@ -135,6 +142,7 @@ static const struct {
     {"training_options", sizeof(attn_training_options), training_options},
     {"training", sizeof(attn_training), training_fields},
     {"schedule", sizeof(attn_schedule), schedule_fields},
+    {"decode_options", sizeof(attn_decode_options), decode_options},
 };
 
 #define TEXT_OF_STATUS(name, value) \
@@ -160,6 +168,8 @@ static const struct {
     {"transformer", &(ATTN_TRANSFORMER_LIST(TEXT_OF_CHOICE))[1]},
     {"initialiser", &(ATTN_INITIALISER_LIST(TEXT_OF_CHOICE))[1]},
     {"cache", &(ATTN_CACHE_LIST(TEXT_OF_CHOICE))[1]},
+    {"decode_method", &(ATTN_DECODE_METHOD_LIST(TEXT_OF_CHOICE))[1]},
+    {"decode_positions", &(ATTN_DECODE_POSITIONS_LIST(TEXT_OF_CHOICE))[1]},
     {"optimiser", &(ATTN_OPTIMISER_LIST(TEXT_OF_CHOICE))[1]},
     {"schedule", &(ATTN_SCHEDULE_LIST(TEXT_OF_CHOICE))[1]},
     {"kernel", &(ATTN_KERNEL_LIST(TEXT_OF_CHOICE))[1]},

@@ -22,10 +22,11 @@ attn_tensor *attn_multi_head_attention_after(attn_tape *tape, attn_past *past,
                                              const attn_multi_head_weights *weights,
                                              const attn_attention_options *options);
 
-/* What a decoder layer keeps from one token to the next. At most one of inputs and self.key is
- * there; as a layer returns, the one that `keep` names holds the new tokens too. */
+/* What a decoder layer keeps from one token to the next, by `keep`: nothing, the inputs or the keys
+ * and values. NULL before the first; as a layer returns, they hold the new tokens too. */
 typedef struct attn_decoder_past {
   int32_t keep;              /* attn_cache */
+  const attn_tensor *output; /* of the layer, for its new tokens: [B, T, H] */
   const attn_tensor *inputs; /* of self-attention: [B, Tp, H] */
   attn_past self, cross;
 } attn_decoder_past;

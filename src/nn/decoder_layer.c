@@ -93,7 +93,9 @@ attn_tensor *attn_decoder_layer_after(attn_tape *tape, attn_decoder_past *past,
   const attn_tensor *fed =
       attn_feed_forward_dropped(tape, read, &weights->feed_forward, options->activation,
                                 options->feed_forward_dropout, feed.seed);
-  return attn_residual_leave(tape, &feed, x, fed);
+  attn_tensor *output = attn_residual_leave(tape, &feed, x, fed);
+  past->output = output;
+  return output;
 }
 
 attn_tensor *attn_decoder_layer(attn_tape *tape, const attn_tensor *x, const attn_tensor *memory,

@@ -55,15 +55,23 @@ void attn_tape_keep(attn_tape *tape) {
   tape->kept = (place){tape->arena.used, tape->last, tape->last_override};
 }
 
-void attn_tape_rewind(attn_tape *tape) {
-  const place kept = tape->kept;
-  tape->arena.used = kept.used;
-  tape->last = kept.last;
-  tape->last_override = kept.last_override;
-  if (kept.last)
-    kept.last->next = NULL;
+attn_place attn_tape_place(const attn_tape *tape) {
+  return (attn_place){tape->arena.used, tape->last};
+}
+
+void attn_tape_back(attn_tape *tape, attn_place to) {
+  tape->arena.used = to.used;
+  tape->last = to.last;
+  if (to.last)
+    to.last->next = NULL;
   else
     tape->first = NULL;
+}
+
+void attn_tape_rewind(attn_tape *tape) {
+  const place kept = tape->kept;
+  attn_tape_back(tape, (attn_place){kept.used, kept.last});
+  tape->last_override = kept.last_override;
   if (kept.last_override)
     kept.last_override->next = NULL;
   else

@@ -91,6 +91,15 @@ attn_random_key attn_name_key(attn_tape *tape, uint32_t seed, const char *name);
 bool attn_ready(const attn_tape *tape, int count, const attn_tensor *const *needed);
 #define ATTN_READY(tape, ...) attn_ready(tape, ATTN_INPUTS(__VA_ARGS__))
 
+/* Steps that share what lies before them: going back to a place drops the tensors behind it; the
+ * overrides stay. */
+typedef struct attn_place {
+  size_t used;
+  attn_tensor *last;
+} attn_place;
+attn_place attn_tape_place(const attn_tape *tape);
+void attn_tape_back(attn_tape *tape, attn_place to);
+
 /* Scratch memory of one operation: take it after the push, give it back before the finish. */
 typedef size_t attn_mark;
 attn_mark attn_scratch_mark(const attn_tape *tape);

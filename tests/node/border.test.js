@@ -10,7 +10,7 @@ const EXPORTS = `memory
   describe self_test load_test load_test_answer
   attention_options encoder_layer_options attention_layer_options transformer_config
   training_options schedule learning_rate cross_entropy counted_tokens
-  new_training restart_training train_step
+  new_training restart_training train_step decode_options decode consistency
   transformer transformer_forward
   masked_softmax attention multi_head_attention encoder_layer feed_forward attention_layer
   layer_norm activate sinusoidal rotary alibi_slopes random_tensor mean_heads`.split(/\s+/);
