@@ -176,6 +176,11 @@ export class Core {
     }
   }
 
+  /** Bytes of its memory, which never shrinks. */
+  get memory() {
+    return this.#exports.memory.buffer.byteLength;
+  }
+
   get module() {
     return this.#module;
   }

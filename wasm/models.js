@@ -35,6 +35,11 @@ export class Model {
     this.core = core;
   }
 
+  /** Bytes of the model's memory: parameters and the largest pass so far. */
+  get memory() {
+    return this.core.memory;
+  }
+
   /** @returns {TensorInfo[]}  of the last forward pass, in the order of computation */
   tensors() {
     return this.core.tensors();

@@ -284,8 +284,9 @@ export class Transformer extends TrainableModel {
     checkNames('decode', options, DECODE);
     const batched = toTensor(input.source ?? input.target ?? [], 'source').shape.length > 1;
     const source = input.source === undefined ? undefined : sentences(input.source, 'source');
-    const sourceLens = input.sourceLens && lengths(input.sourceLens, 'sourceLens');
-    const targetLens = input.targetLens && lengths(input.targetLens, 'targetLens');
+    const { sourceLens, targetLens } = input;
+    const sourceLengths = sourceLens === undefined ? undefined : lengths(sourceLens, 'sourceLens');
+    const targetLengths = targetLens === undefined ? undefined : lengths(targetLens, 'targetLens');
     const count = source?.shape[0] ?? 1;
     const target =
       input.target === undefined
@@ -301,8 +302,8 @@ export class Transformer extends TrainableModel {
     const results = Array.from({ length: target.shape[0] }, (_, b) =>
       this.record(input.overrides, () =>
         this.#decodeOne(
-          source && sentence(source, sourceLens, b),
-          sentence(target, targetLens, b),
+          source && sentence(source, sourceLengths, b),
+          sentence(target, targetLengths, b),
           { ...options, seed: ((seed(options.seed) ?? 0) + b) % 2 ** 32 },
         ),
       ),
@@ -342,7 +343,9 @@ export class Transformer extends TrainableModel {
     const { shape, data } = core.read(decoded);
     const scores = core.tensor('decoded_scores').data;
     const sentences = Array.from({ length: shape[0] }, (_, i) => {
-      const row = Array.from(data.subarray(i * shape[1], (i + 1) * shape[1])).filter((id) => id >= 0);
+      const row = Array.from(data.subarray(i * shape[1], (i + 1) * shape[1])).filter(
+        (id) => id >= 0,
+      );
       const finished = row.at(-1) === end;
       return { tokens: finished ? row.slice(0, -1) : row, score: scores[i], finished };
     }).filter(({ score }) => score > -Infinity);
@@ -380,7 +383,7 @@ export class Transformer extends TrainableModel {
         name: i + 1 < rows ? `decoder.${i}.output` : 'logits',
         differences: report.data.slice(i * length, (i + 1) * length),
       }));
-      return { layers, largest: report.data.reduce((most, x) => (x <= most ? most : x), 0) };
+      return { layers, largest: report.data.reduce((most, x) => Math.max(most, x), 0) };
     });
   }
 
