@@ -267,6 +267,35 @@ eachBrowser((browser) => {
     assert.equal(drawings, 1);
   });
 
+  test('the state before fades from the new one, not in a drag, not where motion is unwanted', async () => {
+    const page = await open({ matrix: [[1, 0]] });
+    const change = (/** @type {number[][]} */ matrix) =>
+      page.evaluate(async (matrix) => {
+        const { heatmap } = window;
+        heatmap.matrix = matrix;
+        await heatmap.updated;
+        const before = heatmap.shadowRoot.querySelector('.before');
+        if (!before) return null;
+        const { data } = before.getContext('2d').getImageData(4, 40, 1, 1);
+        return { colour: [...data.slice(0, 3)], lasts: getComputedStyle(before).animationDuration };
+      }, matrix);
+    const rest = () => new Promise((resolve) => setTimeout(resolve, 400));
+    const gone = () =>
+      page.waitForFunction(() => !window.heatmap.shadowRoot.querySelector('.before'));
+    await rest();
+    const faded = await change([[0, 1]]);
+    assert.deepEqual(faded, { colour: entry(cividis, 255), lasts: '0.12s' });
+    assert.deepEqual(await colour(page, 0, 0), entry(cividis, 0), 'the new state is there at once');
+    assert.equal(await change([[1, 1]]), null, 'a change that follows at once');
+    await rest();
+    await change([[0, 0]]);
+    await gone();
+    if (browser.name === 'firefox') return; // emulates no wish for less motion
+    await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
+    await rest();
+    assert.match((await change([[1, 0]]))?.lasts ?? '0s', /^0m?s$/);
+  });
+
   test('the pointer reads cells out', async () => {
     const page = await open(small);
     await page.mouse.move(...(await cell(page, 2, 1)).centre);

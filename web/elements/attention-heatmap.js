@@ -57,6 +57,9 @@ import { schemeOf } from './theme.js';
 /** @typedef {import('./heatmap-grid.js').Cell} Cell */
 /** @typedef {new () => HTMLElement & import('./tag-names.js').HeatmapProperties} Base */
 
+/** Changes that follow each other faster, in milliseconds, are one motion of the reader's hand. */
+const REST = 250;
+
 export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
   static observedAttributes = [...Object.keys(byAttribute), ...flags];
 
@@ -109,6 +112,9 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
   /** What was last found good. @type {Figure | null} */
   #figure = null;
   #stale = false;
+  /** What the canvas shows, and since when. @type {Figure | null} */
+  #drawn = null;
+  #changedAt = -Infinity;
   /** @type {import('../draw/layout.js').Geometry | null} */
   #geometry = null;
   /** @type {Cell | null} */
@@ -292,6 +298,8 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
       this.#hover ?? this.#highlight ?? (this.#focused ? selected : null) ?? undefined;
     const { geometry, heatmap } = figure.picture(surface, surface.theme, { highlight, selected });
     this.#geometry = geometry;
+    if (figure !== this.#drawn) this.#fadeOut(geometry);
+    this.#drawn = figure;
     surface.resize(geometry.width, geometry.height);
     drawHeatmap(surface.pen, heatmap);
 
@@ -318,6 +326,27 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
       editable: this.editable,
       text: (row, column) => figure.sentence(row, column, short),
     });
+  }
+
+  /**
+   * Lays the picture of the state before over the new one, which is there at once; the style sheet lets
+   * it fade, or not where motion is unwanted. A drag follows the hand and does not fade.
+   * @param {import('../draw/layout.js').Geometry} next
+   */
+  #fadeOut({ width, height, ratio }) {
+    const { canvas, frame } = this.#surface;
+    const now = performance.now();
+    const rested = now - this.#changedAt > REST;
+    this.#changedAt = now;
+    frame.querySelector('.before')?.remove();
+    const same =
+      canvas.width === Math.round(width * ratio) && canvas.height === Math.round(height * ratio);
+    if (!this.#drawn || !rested || !same || this.thumbnail) return;
+    const before = /** @type {HTMLCanvasElement} */ (canvas.cloneNode());
+    before.getContext('2d')?.drawImage(canvas, 0, 0);
+    before.className = 'before';
+    before.addEventListener('animationend', () => before.remove());
+    frame.append(before);
   }
 
   /**

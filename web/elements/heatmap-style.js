@@ -6,6 +6,8 @@ export const style = sheet(`
 canvas { display: block; max-width: 100%; touch-action: manipulation; }
 canvas[hidden] { display: none; }
 canvas.focused { outline: 2px solid var(--attn-query); outline-offset: 6px; border-radius: 1px; }
+.before { position: absolute; top: 0; left: 0; opacity: 0; pointer-events: none; animation: fade var(--attn-motion); }
+@keyframes fade { from { opacity: 1; } }
 .unseen :focus-visible { outline: none; }
 .caption { margin: 0 0 4px; overflow-wrap: anywhere; }
 .caption:empty, :host([thumbnail]) .caption { display: none; }
