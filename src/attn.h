@@ -685,4 +685,10 @@ uint32_t attn_load_test(attn_tape *tape);
 
 #define ATTN_LOAD_TEST_ANSWER 0x3be732e1u
 
+/* Trains each model for 20 steps and returns a hash of all bits of all steps. Equal on every build.
+ * The tape is reset. */
+uint32_t attn_training_test(attn_tape *tape);
+
+#define ATTN_TRAINING_TEST_ANSWER 0xe2658ee3u
+
 #endif

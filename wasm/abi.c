@@ -74,6 +74,8 @@ EXPORT(describe) const char *describe(void) {
 
 EXPORT(self_test) uint32_t self_test(void) { return attn_self_test(tape); }
 
+EXPORT(training_test) uint32_t training_test(void) { return attn_training_test(tape); }
+
 EXPORT(load_test) uint32_t load_test(void) { return attn_load_test(tape); }
 
 EXPORT(load_test_answer) uint32_t load_test_answer(void) { return ATTN_LOAD_TEST_ANSWER; }

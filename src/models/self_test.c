@@ -1,26 +1,15 @@
-/* The known answer: every function once on fixed inputs, all result bits in one hash (FNV-1a over
- * words, upper bits folded down after each: a product alone would let two flipped signs cancel).
+/* The known answer: every function once on fixed inputs, all result bits in one hash.
  *
  * It tells whether this build, on this machine, computes what every other one does. Tests ask for
  * the whole. At load there is time for a part only, for a function is compiled when it is first
  * called. */
 #include "ops/ops.h"
-
-static uint32_t word_of(const attn_real *number) {
-  const uint8_t *byte = (const uint8_t *)number;
-  return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
-}
-
-static uint32_t add_word(uint32_t hash, uint32_t word) {
-  hash = (hash ^ word) * 16777619u;
-  return hash ^ hash >> 15;
-}
+#include "tape/hash.h"
 
 static uint32_t hash_tape(uint32_t hash, const attn_tape *tape) {
   for (const attn_tensor *tensor = attn_tape_first(tape); tensor; tensor = tensor->next)
-    for (ptrdiff_t i = 0; i < attn_length(tensor); i++)
-      hash = add_word(hash, word_of(tensor->data + i));
-  return add_word(hash, (uint32_t)attn_tape_status(tape));
+    hash = attn_hash_numbers(hash, tensor->data, attn_length(tensor));
+  return attn_hash_word(hash, (uint32_t)attn_tape_status(tape));
 }
 
 /* Uniform in [-½, ½). */
@@ -101,18 +90,17 @@ static uint32_t test_layer(uint32_t hash, attn_tape *tape, int32_t position, int
   return hash_tape(hash, tape);
 }
 
-static const uint32_t SEED = 2166136261u;
-
 /* Additive scores, softmax and the mix use every kind of kernel: the matrix product, e^x, tanh,
  * sums and maxima of rows, random numbers. */
 uint32_t attn_load_test(attn_tape *tape) {
-  const uint32_t hash = test_attention(SEED, tape, ATTN_SCORE_ADDITIVE, ATTN_NORMALISE_SOFTMAX);
+  const uint32_t hash =
+      test_attention(ATTN_HASH_SEED, tape, ATTN_SCORE_ADDITIVE, ATTN_NORMALISE_SOFTMAX);
   attn_tape_reset(tape);
   return hash;
 }
 
 uint32_t attn_self_test(attn_tape *tape) {
-  uint32_t hash = SEED;
+  uint32_t hash = ATTN_HASH_SEED;
   for (int32_t score = ATTN_SCORE_SCALED_DOT; score <= ATTN_SCORE_GAUSSIAN; score++)
     hash = test_attention(hash, tape, score, ATTN_NORMALISE_SOFTMAX);
   hash = test_attention(hash, tape, ATTN_SCORE_DOT, ATTN_NORMALISE_SIGMOID);

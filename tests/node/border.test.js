@@ -7,7 +7,7 @@ import test from 'node:test';
 const MIB = 2 ** 20;
 const EXPORTS = `memory
   reset keep status message option take first input input_ready override overrides_check
-  describe self_test load_test load_test_answer
+  describe self_test training_test load_test load_test_answer
   attention_options encoder_layer_options attention_layer_options transformer_config
   training_options schedule learning_rate cross_entropy counted_tokens
   new_training restart_training train_step decode_options decode consistency
@@ -16,7 +16,8 @@ const EXPORTS = `memory
   layer_norm activate sinusoidal rotary alibi_slopes random_tensor mean_heads`.split(/\s+/);
 
 const header = readFileSync(new URL('../../src/attn.h', import.meta.url), 'utf8');
-const KNOWN_ANSWER = Number(/ATTN_SELF_TEST_ANSWER (0x[0-9a-f]+)u/.exec(header)?.[1]);
+/** @param {string} name */
+const answer = (name) => Number(new RegExp(`${name} (0x[0-9a-f]+)u`).exec(header)?.[1]);
 
 const modules = ['attention.wasm', 'attention-scalar.wasm'].map((name) => ({
   name,
@@ -46,7 +47,8 @@ for (const { name, module } of modules) {
   test(`${name} gives the known answers`, () => {
     const core = start();
     core.reset();
-    assert.equal(core.self_test() >>> 0, KNOWN_ANSWER);
+    assert.equal(core.self_test() >>> 0, answer('ATTN_SELF_TEST_ANSWER'));
+    assert.equal(core.training_test() >>> 0, answer('ATTN_TRAINING_TEST_ANSWER'));
     assert.equal(core.load_test() >>> 0, core.load_test_answer() >>> 0);
   });
 
