@@ -112,9 +112,11 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
   /** What was last found good. @type {Figure | null} */
   #figure = null;
   #stale = false;
-  /** What the canvas shows, and since when. @type {Figure | null} */
+  /** What the canvas shows. @type {Figure | null} */
   #drawn = null;
-  #changedAt = -Infinity;
+  /** A copy of the canvas, once it has rested. @type {HTMLCanvasElement | null} */
+  #before = null;
+  #rest = 0;
   /** @type {import('../draw/layout.js').Geometry | null} */
   #geometry = null;
   /** @type {Cell | null} */
@@ -157,6 +159,7 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
   disconnectedCallback() {
     this.#stopWatching();
     this.#surface.disconnect();
+    clearTimeout(this.#rest);
     this.#editor.close();
   }
 
@@ -298,10 +301,10 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
       this.#hover ?? this.#highlight ?? (this.#focused ? selected : null) ?? undefined;
     const { geometry, heatmap } = figure.picture(surface, surface.theme, { highlight, selected });
     this.#geometry = geometry;
-    if (figure !== this.#drawn) this.#fadeOut(geometry);
-    this.#drawn = figure;
     surface.resize(geometry.width, geometry.height);
     drawHeatmap(surface.pen, heatmap);
+    if (figure !== this.#drawn) this.#fadeOut();
+    this.#drawn = figure;
 
     const told = this.#hover ?? selected;
     this.#readout.textContent = told ? figure.sentence(told.row, told.column, full) : '';
@@ -330,23 +333,24 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
 
   /**
    * Lays the picture of the state before over the new one, which is there at once; the style sheet lets
-   * it fade, or not where motion is unwanted. A drag follows the hand and does not fade.
-   * @param {import('../draw/layout.js').Geometry} next
+   * it fade, or not where motion is unwanted. The copy is made while nothing happens: no change waits
+   * for it, and a drag, which follows the hand, has none.
    */
-  #fadeOut({ width, height, ratio }) {
+  #fadeOut() {
     const { canvas, frame } = this.#surface;
-    const now = performance.now();
-    const rested = now - this.#changedAt > REST;
-    this.#changedAt = now;
     frame.querySelector('.before')?.remove();
-    const same =
-      canvas.width === Math.round(width * ratio) && canvas.height === Math.round(height * ratio);
-    if (!this.#drawn || !rested || !same || this.thumbnail) return;
-    const before = /** @type {HTMLCanvasElement} */ (canvas.cloneNode());
-    before.getContext('2d')?.drawImage(canvas, 0, 0);
-    before.className = 'before';
-    before.addEventListener('animationend', () => before.remove());
-    frame.append(before);
+    const before = this.#before;
+    if (before?.width === canvas.width && before.height === canvas.height) frame.append(before);
+    this.#before = null;
+    clearTimeout(this.#rest);
+    if (this.thumbnail) return;
+    this.#rest = window.setTimeout(() => {
+      const copy = /** @type {HTMLCanvasElement} */ (canvas.cloneNode());
+      copy.getContext('2d')?.drawImage(canvas, 0, 0);
+      copy.className = 'before';
+      copy.addEventListener('animationend', () => copy.remove());
+      this.#before = copy;
+    }, REST);
   }
 
   /**
