@@ -197,12 +197,13 @@ bool attn_ready(const attn_tape *tape, int count, const attn_tensor *const *need
   return true;
 }
 
+/* Copied by hand: every step of a decoder names dozens of tensors. */
 static const char *full_name(attn_tape *tape, const char *name) {
-  const size_t capacity = (size_t)tape->scope_length + attn_text_length(name) + 1;
-  char *full = take(tape, capacity);
+  const size_t scope = (size_t)tape->scope_length, length = attn_text_length(name);
+  char *full = take(tape, scope + length + 1);
   if (!full) return NULL;
-  attn_text text = attn_text_in(full, capacity);
-  attn_text_add(&text, "%s%s", tape->scope, name);
+  for (size_t i = 0; i < scope; i++) full[i] = tape->scope[i];
+  for (size_t i = 0; i <= length; i++) full[scope + i] = name[i];
   return full;
 }
 
