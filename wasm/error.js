@@ -2,7 +2,8 @@
  * The one error class of the library. `code` is stable; `message` names the offending value and the
  * limit; `option` is the option at fault where one is.
  *
- * Codes: BAD_SHAPE, BAD_VALUE, TOO_BIG, NO_MEMORY, NOT_FOUND (from the core), UNKNOWN_OPTION,
+ * Codes: BAD_SHAPE, BAD_VALUE, TOO_BIG, NO_MEMORY, NOT_FOUND, NOT_FINITE (a loss or gradient that is
+ * NaN or infinite; all from the core), UNKNOWN_OPTION, BAD_FILE (no usable safetensors file),
  * BAD_WASM (no usable binary), TRAP (the core stopped and was started anew), WORKER_DIED.
  */
 export class AttentionError extends Error {

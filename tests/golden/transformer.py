@@ -5,12 +5,15 @@ final norms leaves theirs out), and for each case what came of them:
 
     { batch, parameters, cases: [{ name, source, config, training, expect }] }
 
+models/transformer.safetensors holds the parameters once more, as the safetensors format has them.
+
 `parameters`, and the gradients and parameters that are expected, have PyTorch's names.
 """
 
 import json
 import math
 import os
+import struct
 
 import torch
 import torch.nn.functional as F
@@ -100,6 +103,18 @@ def draw_parameters():
     return parameters
 
 
+def write_safetensors(parameters, path):
+    header, end = {}, 0
+    for name, tensor in parameters.items():
+        start, end = end, end + 4 * tensor.numel()
+        header[name] = dict(dtype="F32", shape=list(tensor.shape), data_offsets=[start, end])
+    text = json.dumps(header).encode()
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text)
+        for tensor in parameters.values():
+            out.write(tensor.numpy().astype("<f4").tobytes())
+
+
 def six_digits(tensor):
     """Enough to tell 1e-4, and half the file."""
     return torch.tensor([float(f"{x:.6g}") for x in tensor.reshape(-1)]).reshape(tensor.shape)
@@ -170,6 +185,7 @@ def transformer():
     )
     for case in cases:
         case["config"] = dict(sizes, **case["config"])
+    write_safetensors(parameters, os.path.join(HERE, "models", "transformer.safetensors"))
     lines = ",\n".join(json.dumps(plain(case), separators=(",", ":")) for case in cases)
     head = json.dumps(plain(dict(batch=batch, parameters=parameters)), separators=(",", ":"))
     with open(os.path.join(HERE, "models", "transformer.json"), "w", encoding="ascii") as out:
