@@ -208,9 +208,10 @@ void attn_gradients_zero(attn_tape *tape);
   X(REPRESENTATIONS, "representations") /* the inputs of self-attention stay (D2L) */ \
   X(KEYS_VALUES, "keys-values")         /* projected keys and values stay */
 
-#define ATTN_DECODE_POSITIONS_LIST(X)          \
-  X(CORRECT, "correct") /* each token's own */ \
-  X(AS_D2L, "as-d2l")   /* with a cache, the new tokens start at 0 again */
+#define ATTN_DECODE_POSITIONS_LIST(X)                                                             \
+  X(CORRECT, "correct") /* each token's own */                                                    \
+  X(AS_D2L, "as-d2l")   /* with a cache, the new tokens start at 0 again; of recurrent units, the \
+                           context is not the source's but the decoder's state so far */
 
 #define ATTN_DECODE_METHOD_LIST(X)                      \
   X(GREEDY, "greedy") /* always the likeliest token */  \
@@ -660,6 +661,13 @@ attn_decode_options attn_decode_defaults(void);
  * and the tensors of the last step. (D2L "Beam Search".) */
 attn_tensor *attn_decode(attn_tape *tape, const attn_transformer *model, const attn_tensor *source,
                          const attn_tensor *prefix, const attn_decode_options *options);
+
+/* The same for a sequence-to-sequence model, whose state is its cache. It has read the padding of
+ * its sentences in training, so source is as long here: [1, Ts], its length [1] or NULL. (D2L
+ * predict_seq2seq.) */
+attn_tensor *attn_seq2seq_translate(attn_tape *tape, const attn_seq2seq *model,
+                                    const attn_tensor *source, const attn_tensor *source_length,
+                                    const attn_tensor *prefix, const attn_decode_options *options);
 
 /* The full causal pass over target [1, T] against decoding it token by token behind the first
  * `prefill` with this cache and these positions: the largest difference of each layer's output, and

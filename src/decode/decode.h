@@ -25,6 +25,12 @@ bool attn_check_decoding(attn_tape *tape, const attn_decode_options *options);
 /* How many rows such a search has at most. */
 int32_t attn_decoding_rows(const attn_decode_options *options);
 
+/* A tensor beside the tape, with room for `count` numbers. */
+bool attn_reserve(attn_tape *tape, attn_tensor *out, const char *name, size_t count);
+
+/* out = the rows of x that `parents` names; NULL: each is the first. */
+void attn_copy_rows(attn_tensor *out, const attn_tensor *x, const int32_t *parents, int32_t rows);
+
 /* One source sentence [1, Ts], NULL for a decoder by itself; up to `rows` rows of `length` tokens.
  * NULL when the tape failed. */
 const attn_decoder *attn_transformer_decoder(attn_tape *tape, const attn_transformer *model,

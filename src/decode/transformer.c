@@ -27,40 +27,18 @@ typedef struct decoding {
   bool as_d2l;
 } decoding;
 
-/* A tensor beside the tape, with room for `count` numbers. */
-static bool reserve(attn_tape *tape, attn_tensor *out, const char *name, size_t count) {
-  *out = (attn_tensor){.name = name, .op = "cache", .sum_axis = -1};
-  out->data = attn_scratch(tape, count);
-  return out->data != NULL;
-}
-
-/* out = the rows of x that `parents` names. */
-static void copy_rows(attn_tensor *out, const attn_tensor *x, const int32_t *parents,
-                      int32_t rows) {
-  const ptrdiff_t size = attn_length(x) / x->shape[0];
-  out->rank = x->rank;
-  for (int32_t i = 0; i < x->rank; i++) {
-    out->shape[i] = i ? x->shape[i] : rows;
-    out->axes[i] = x->axes[i];
-  }
-  for (int32_t row = 0; row < rows; row++) {
-    const attn_real *from = x->data + (parents ? parents[row] : 0) * size;
-    for (ptrdiff_t i = 0; i < size; i++) out->data[row * size + i] = from[i];
-  }
-}
-
 /* The kept tensor takes over what the last pass left; *past then means the kept one. */
 static void keep(attn_tensor *kept, const attn_tensor **past, const int32_t *parents,
                  int32_t rows) {
   if (!*past) return;
-  copy_rows(kept, *past, parents, rows);
+  attn_copy_rows(kept, *past, parents, rows);
   *past = kept;
 }
 
 /* The source's keys and values are alike in all rows and do not change: copied once. */
 static void keep_source(attn_tensor *kept, const attn_tensor **past, int32_t most, int32_t rows) {
   if (!*past) return;
-  if (*past != kept) copy_rows(kept, *past, NULL, most);
+  if (*past != kept) attn_copy_rows(kept, *past, NULL, most);
   kept->shape[0] = rows;
   *past = kept;
 }
@@ -99,11 +77,11 @@ static const attn_tensor *next(attn_tape *tape, void *state, const int32_t *toke
 static bool reserve_layer(attn_tape *tape, layer_memory *layer, const decoding *in, size_t own,
                           size_t source) {
   if (in->cache == ATTN_CACHE_REPRESENTATIONS)
-    return reserve(tape, &layer->inputs, "kept_inputs", own);
-  return reserve(tape, &layer->key, "kept_key", own) &&
-         reserve(tape, &layer->value, "kept_value", own) &&
-         (source == 0 || (reserve(tape, &layer->cross_key, "kept_source_key", source) &&
-                          reserve(tape, &layer->cross_value, "kept_source_value", source)));
+    return attn_reserve(tape, &layer->inputs, "kept_inputs", own);
+  return attn_reserve(tape, &layer->key, "kept_key", own) &&
+         attn_reserve(tape, &layer->value, "kept_value", own) &&
+         (source == 0 || (attn_reserve(tape, &layer->cross_key, "kept_source_key", source) &&
+                          attn_reserve(tape, &layer->cross_value, "kept_source_value", source)));
 }
 
 /* Whether the numbers to be kept can be counted, and all tokens have a position. */
@@ -151,8 +129,8 @@ const attn_decoder *attn_transformer_decoder(attn_tape *tape, const attn_transfo
     if (!attn_transformer_check(tape, model, "source", source, NULL)) return NULL;
     const attn_tensor *memory = attn_transformer_encode(tape, &pass, source, NULL);
     source_cells = cell * (size_t)source->shape[1];
-    if (!memory || !reserve(tape, &in->memory, "memory", source_cells)) return NULL;
-    copy_rows(&in->memory, memory, NULL, rows);
+    if (!memory || !attn_reserve(tape, &in->memory, "memory", source_cells)) return NULL;
+    attn_copy_rows(&in->memory, memory, NULL, rows);
     in->memory.shape[0] = 1; /* a search starts with one row */
   }
   for (size_t i = 0; i < layers; i++) {

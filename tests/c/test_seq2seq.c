@@ -152,6 +152,127 @@ static void dropout_is_for_training_and_follows_the_seed(void) {
   CHECK(!equal_tensors(first, attn_seq2seq_forward(tape, model, &batch, true, 2)));
 }
 
+/* ---- decoding ----------------------------------------------------------------------------- */
+
+enum { NEW_TOKENS = 6 };
+
+/* One padded sentence of 3 tokens, and the first token. */
+static void given_sentence(void) {
+  attn_tape_rewind(tape);
+  batch.source = ids("source", 1, 5, 9);
+  attn_tensor *length = given("length", SHAPE(1));
+  length->data[0] = 3;
+  batch.source_lengths = length;
+}
+
+static const attn_tensor *translate(const attn_decode_options *options) {
+  given_sentence();
+  attn_tensor *start = given("start", SHAPE(1, 1));
+  start->data[0] = 1;
+  return attn_seq2seq_translate(tape, model, batch.source, batch.source_lengths, start, options);
+}
+
+/* Σ log p of tokens behind the first, by the whole pass. */
+static double log_probability(const attn_real *tokens, int count) {
+  random_state = 1;
+  given_sentence();
+  attn_tensor *target = given("target", SHAPE(1, count));
+  for (int t = 0; t < count; t++) target->data[t] = t ? tokens[t - 1] : 1;
+  batch.target = target;
+  const attn_tensor *logits = attn_seq2seq_forward(tape, model, &batch, false, 0);
+  double sum = 0;
+  for (int t = 0; t < count; t++) {
+    const attn_real *row = logits->data + t * 8;
+    double powers = 0;
+    for (int v = 0; v < 8; v++) powers += exp(row[v]);
+    sum += row[(int)tokens[t]] - log(powers);
+  }
+  return sum;
+}
+
+static void translations_are_worth_what_the_whole_pass_says(void) {
+  for (int attention = 0; attention < 2; attention++)
+    for (int method = ATTN_DECODE_METHOD_GREEDY; method <= ATTN_DECODE_METHOD_SAMPLE; method++) {
+      NOTE("attention %d, method %d", attention, method);
+      small_model(attention, 2);
+      attn_tape_keep(tape);
+      attn_decode_options options = attn_decode_defaults();
+      options.method = method;
+      options.max_length = NEW_TOKENS;
+      options.beams = 3;
+      options.length_penalty = 0;
+      random_state = 1;
+      const attn_tensor *found_tokens = translate(&options);
+      CHECK_OK();
+      if (!found_tokens) continue;
+      const int rows = found_tokens->shape[0];
+      CHECK_EQUAL(rows, method == ATTN_DECODE_METHOD_BEAM ? 3 : 1);
+      attn_real tokens[3 * NEW_TOKENS];
+      double scores[3];
+      memcpy(tokens, found_tokens->data, (size_t)rows * NEW_TOKENS * sizeof *tokens);
+      for (int row = 0; row < rows; row++) scores[row] = found("decoded_scores")->data[row];
+      for (int row = 0; row < rows; row++)
+        CHECK_NEAR(scores[row], log_probability(tokens + row * NEW_TOKENS, NEW_TOKENS), 20 * slack);
+    }
+}
+
+static void greedy_takes_the_likeliest_token_each_time(void) {
+  small_model(ATTN_SEQ2SEQ_ATTENTION_BAHDANAU, 2);
+  attn_tape_keep(tape);
+  attn_decode_options options = attn_decode_defaults();
+  options.max_length = NEW_TOKENS;
+  random_state = 1;
+  const attn_tensor *tokens = translate(&options);
+  CHECK_OK();
+  attn_real greedy[NEW_TOKENS];
+  memcpy(greedy, tokens->data, sizeof greedy);
+  for (int t = 0; t < NEW_TOKENS; t++) {
+    const double best = log_probability(greedy, t + 1);
+    attn_real other[NEW_TOKENS];
+    memcpy(other, greedy, sizeof other);
+    for (int v = 0; v < 8; v++) {
+      other[t] = (attn_real)v;
+      CHECK(log_probability(other, t + 1) <= best);
+    }
+  }
+}
+
+/* In D2L's way each step's context is the decoder's own state before it. */
+static void the_context_of_d2l_is_the_decoders_own_state(void) {
+  for (int attention = 0; attention < 2; attention++) {
+    NOTE("attention %d", attention);
+    small_model(attention, 2);
+    attn_tape_keep(tape);
+    attn_decode_options options = attn_decode_defaults();
+    options.max_length = NEW_TOKENS;
+    attn_real correct[NEW_TOKENS], as_d2l[NEW_TOKENS];
+    double scores[2];
+    for (int as = 0; as < 2; as++) {
+      options.positions = as ? ATTN_DECODE_POSITIONS_AS_D2L : ATTN_DECODE_POSITIONS_CORRECT;
+      random_state = 1;
+      memcpy(as ? as_d2l : correct, translate(&options)->data, sizeof correct);
+      scores[as] = found("decoded_scores")->data[0];
+    }
+    if (attention) {
+      CHECK(memcmp(correct, as_d2l, sizeof correct) == 0 && scores[0] == scores[1]);
+      continue;
+    }
+    CHECK(scores[0] != scores[1]);
+    random_state = 1;
+    given_sentence();
+    const attn_seq2seq_pass pass = {model, false, 0};
+    attn_seq2seq_state state;
+    attn_seq2seq_encode(tape, &pass, batch.source, batch.source_lengths, &state);
+    for (int t = 0; t < NEW_TOKENS; t++) {
+      attn_tensor *token = given("token", SHAPE(1, 1));
+      token->data[0] = t ? as_d2l[t - 1] : 1;
+      state.context = state.hidden[1];
+      const attn_tensor *logits = attn_seq2seq_decode(tape, &pass, &state, token);
+      for (int v = 0; v < 8; v++) CHECK(logits->data[v] <= logits->data[(int)as_d2l[t]]);
+    }
+  }
+}
+
 static void what_cannot_be_is_named(void) {
   attn_seq2seq_config config = attn_seq2seq_defaults();
   fresh();
@@ -195,6 +316,9 @@ int main(void) {
   RUN(decoding_token_by_token_is_the_whole);
   RUN(padding_of_the_source_is_not_attended_to);
   RUN(dropout_is_for_training_and_follows_the_seed);
+  RUN(translations_are_worth_what_the_whole_pass_says);
+  RUN(greedy_takes_the_likeliest_token_each_time);
+  RUN(the_context_of_d2l_is_the_decoders_own_state);
   RUN(what_cannot_be_is_named);
   return report();
 }
