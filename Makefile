@@ -138,7 +138,7 @@ build/fuzz/tests/c/fuzz_%: build/fuzz/tests/c/fuzz_%.o build/fuzz/attn.a
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer -o $@ $^ -lm
 
 # In double the tests that compare with a definition ask for 1e-12.
-DOUBLE_NAMES := attention backward gradients kernel_regression layers losses masks recurrent seq2seq train
+DOUBLE_NAMES := attention backward gradients gradients_model kernel_regression layers losses masks recurrent seq2seq train
 DOUBLE_TESTS := $(DOUBLE_NAMES:%=build/double/tests/c/test_%)
 NATIVE_TESTS := $(foreach name,$(NATIVE),$(C_TESTS:%.c=build/$(name)/%)) $(DOUBLE_TESTS)
 native: $(NATIVE_TESTS)
