@@ -8,7 +8,7 @@
 
 enum { BATCH = 2, SOURCE = 4, TARGET = 3, VOCABULARY = 7, CELLS = 6 /* of each parameter */ };
 
-/* Along the gradient the loss bends more than along one cell: a shorter step. In float some score
+/* Along the gradient the loss bends more than along one cell: a shorter step. In float some unit
  * still crosses relu's corner. */
 static const double slope_step = IS_FLOAT ? 0x1p-9 : 4e-6;
 static const double slope_slack = IS_FLOAT ? 5e-3 : 1e-8;
