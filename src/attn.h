@@ -435,6 +435,7 @@ typedef struct attn_seq2seq_config {
   int32_t embedding, hiddens;         /* E, H */
   int32_t layers;                     /* of the encoder and of the decoder */
   float dropout;                      /* [0, 1); between layers and of the weights */
+  int32_t initialiser;                /* attn_initialiser; default xavier */
   uint32_t seed;                      /* of the initial parameters */
 } attn_seq2seq_config;
 

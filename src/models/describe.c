@@ -97,7 +97,8 @@ static const field kernel_regression_config[] = {KERNEL(kernel, "choice:kernel")
 static const field seq2seq_config[] = {
     SEQ2SEQ(attention, "choice:seq2seqAttention") SEQ2SEQ(source_vocab, "i32")
         SEQ2SEQ(target_vocab, "i32") SEQ2SEQ(embedding, "i32") SEQ2SEQ(hiddens, "i32")
-            SEQ2SEQ(layers, "i32") SEQ2SEQ(dropout, "f32") SEQ2SEQ(seed, "u32") END};
+            SEQ2SEQ(layers, "i32") SEQ2SEQ(dropout, "f32")
+                SEQ2SEQ(initialiser, "choice:initialiser") SEQ2SEQ(seed, "u32") END};
 
 #define TRAIN(member, kind) FIELD(attn_training_options, member, kind)
 static const field training_options[] = {

@@ -19,8 +19,11 @@
 #include "base/text.h"
 
 attn_seq2seq_config attn_seq2seq_defaults(void) {
-  return (attn_seq2seq_config){
-      .attention = ATTN_SEQ2SEQ_ATTENTION_BAHDANAU, .embedding = 32, .hiddens = 32, .layers = 2};
+  return (attn_seq2seq_config){.attention = ATTN_SEQ2SEQ_ATTENTION_BAHDANAU,
+                               .embedding = 32,
+                               .hiddens = 32,
+                               .layers = 2,
+                               .initialiser = ATTN_INITIALISER_XAVIER};
 }
 
 /* ---- parameters --------------------------------------------------------------------------- */
@@ -33,7 +36,8 @@ static bool check_config(attn_tape *tape, const attn_seq2seq_config *config) {
                {"targetVocab", config->target_vocab},
                {"embedding", config->embedding},
                {"hiddens", config->hiddens}};
-  if (!ATTN_CHECK_CHOICE(tape, "attention", config->attention, ATTN_SEQ2SEQ_ATTENTION_LIST))
+  if (!ATTN_CHECK_CHOICE(tape, "attention", config->attention, ATTN_SEQ2SEQ_ATTENTION_LIST) ||
+      !ATTN_CHECK_CHOICE(tape, "initialiser", config->initialiser, ATTN_INITIALISER_LIST))
     return false;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     if (sizes[i].size < 1)
@@ -54,16 +58,18 @@ static const attn_tensor *declare_embedding(attn_tape *tape, int32_t vocabulary,
 static bool declare_recurrent(attn_tape *tape, attn_gru_stack *stack, int32_t in,
                               const attn_seq2seq_config *config) {
   const int32_t previous = attn_scope_enter(tape, "rnn");
-  const bool declared =
-      attn_gru_declare(tape, stack, config->layers, in, config->hiddens, config->seed);
+  const bool declared = attn_gru_declare(tape, stack, config->layers, in, config->hiddens,
+                                         config->initialiser, config->seed);
   attn_scope_leave(tape, previous);
   return declared;
 }
 
-static const attn_tensor *declare_weight(attn_tape *tape, const char *name, const char *axis,
-                                         int32_t out, int32_t in, uint32_t seed) {
-  const attn_shape shape = attn_shape2(axis, out, "H", in);
-  return attn_fill_xavier(tape, attn_parameter(tape, name, shape), seed);
+static const attn_tensor *declare_weight(attn_tape *tape, const char *name, attn_shape shape,
+                                         const attn_seq2seq_config *config) {
+  attn_tensor *weight = attn_parameter(tape, name, shape);
+  if (config->initialiser == ATTN_INITIALISER_XAVIER)
+    return attn_fill_xavier(tape, weight, config->seed);
+  return attn_fill_fan_in(tape, weight, config->seed, shape.size[1]);
 }
 
 static void declare_decoder(attn_tape *tape, attn_seq2seq *model) {
@@ -73,14 +79,17 @@ static void declare_decoder(attn_tape *tape, attn_seq2seq *model) {
   const int32_t previous = attn_scope_enter(tape, "decoder");
   if (config->attention == ATTN_SEQ2SEQ_ATTENTION_BAHDANAU) {
     const int32_t outside = attn_scope_enter(tape, "attention");
-    model->key_weight = declare_weight(tape, "W_k.weight", "H", hiddens, hiddens, seed);
-    model->query_weight = declare_weight(tape, "W_q.weight", "H", hiddens, hiddens, seed);
-    model->score_weight = declare_weight(tape, "w_v.weight", "1", 1, hiddens, seed);
+    const attn_shape square = attn_shape2("H", hiddens, "H", hiddens);
+    model->key_weight = declare_weight(tape, "W_k.weight", square, config);
+    model->query_weight = declare_weight(tape, "W_q.weight", square, config);
+    model->score_weight =
+        declare_weight(tape, "w_v.weight", attn_shape2("1", 1, "H", hiddens), config);
     attn_scope_leave(tape, outside);
   }
   model->target_embedding = declare_embedding(tape, vocabulary, config->embedding, seed);
   declare_recurrent(tape, &model->decoder, config->embedding + hiddens, config);
-  model->output_weight = declare_weight(tape, "dense.weight", "V", vocabulary, hiddens, seed);
+  model->output_weight =
+      declare_weight(tape, "dense.weight", attn_shape2("V", vocabulary, "H", hiddens), config);
   model->output_bias = attn_fill_fan_in(
       tape, attn_parameter(tape, "dense.bias", attn_shape1("V", vocabulary)), seed, hiddens);
   attn_scope_leave(tape, previous);

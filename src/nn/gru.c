@@ -19,31 +19,30 @@ static layer_name name_of(const char *name, int32_t layer) {
   return out;
 }
 
-static attn_tensor *weight(attn_tape *tape, const char *name, int32_t layer, int32_t hiddens,
-                           int32_t in, uint32_t seed) {
-  const attn_shape shape = attn_shape2("3H", 3 * hiddens, "H", in);
-  return attn_fill_xavier(tape, attn_parameter(tape, name_of(name, layer).text, shape), seed);
-}
-
-static attn_tensor *bias(attn_tape *tape, const char *name, int32_t layer, int32_t hiddens,
-                         uint32_t seed) {
-  const attn_shape shape = attn_shape1("3H", 3 * hiddens);
+/* A weight [3H, in], or with in = 0 a bias [3H]. */
+static attn_tensor *declare(attn_tape *tape, const char *name, int32_t layer, int32_t hiddens,
+                            int32_t in, int32_t initialiser, uint32_t seed) {
+  const attn_shape shape =
+      in ? attn_shape2("3H", 3 * hiddens, "H", in) : attn_shape1("3H", 3 * hiddens);
   attn_tensor *parameter = attn_parameter(tape, name_of(name, layer).text, shape);
-  return attn_fill_fan_in(tape, parameter, seed, hiddens);
+  return in && initialiser == ATTN_INITIALISER_XAVIER
+             ? attn_fill_xavier(tape, parameter, seed)
+             : attn_fill_fan_in(tape, parameter, seed, hiddens);
 }
 
 bool attn_gru_declare(attn_tape *tape, attn_gru_stack *stack, int32_t layers, int32_t in,
-                      int32_t hiddens, uint32_t seed) {
+                      int32_t hiddens, int32_t initialiser, uint32_t seed) {
   if (layers < 1 || layers > ATTN_GRU_MAX_LAYERS)
     return attn_fail_at(tape, "layers", ATTN_BAD_VALUE, "layers %d; there can be 1 to %d", layers,
                         ATTN_GRU_MAX_LAYERS);
   stack->layers = layers;
   for (int32_t l = 0; l < layers; l++) {
     attn_gru_weights *layer = &stack->layer[l];
-    layer->input_weight = weight(tape, "weight_ih", l, hiddens, l == 0 ? in : hiddens, seed);
-    layer->hidden_weight = weight(tape, "weight_hh", l, hiddens, hiddens, seed);
-    layer->input_bias = bias(tape, "bias_ih", l, hiddens, seed);
-    layer->hidden_bias = bias(tape, "bias_hh", l, hiddens, seed);
+    const int32_t width = l == 0 ? in : hiddens;
+    layer->input_weight = declare(tape, "weight_ih", l, hiddens, width, initialiser, seed);
+    layer->hidden_weight = declare(tape, "weight_hh", l, hiddens, hiddens, initialiser, seed);
+    layer->input_bias = declare(tape, "bias_ih", l, hiddens, 0, initialiser, seed);
+    layer->hidden_bias = declare(tape, "bias_hh", l, hiddens, 0, initialiser, seed);
   }
   return attn_tape_status(tape) == ATTN_OK;
 }

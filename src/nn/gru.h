@@ -15,7 +15,7 @@ typedef struct attn_gru_stack {
  * the present scope: weights Xavier uniform, biases uniform ±1/√H (D2L's initialisation of a GRU).
  */
 bool attn_gru_declare(attn_tape *tape, attn_gru_stack *stack, int32_t layers, int32_t in,
-                      int32_t hiddens, uint32_t seed);
+                      int32_t hiddens, int32_t initialiser, uint32_t seed);
 
 /* x [B, T, in] → the top layer's hidden states [B, T, H]. state[layer] is what that layer held
  * before, [B, 1, H] or NULL for zeros, and then what it holds at the end. Between layers there is

@@ -52,11 +52,11 @@ static uint32_t test_translation(uint32_t hash, attn_tape *tape, translation mod
                                   .total = STEPS};
   for (int32_t step = 0; step < STEPS; step++) {
     attn_tape_rewind(tape);
-    const attn_transformer_batch batch = {
-        .source = ids(tape, "source", step, 3),
-        .source_lengths = lengths(tape, "source_lengths", TOKENS),
-        .target = ids(tape, "target", step, 5),
-        .target_lengths = lengths(tape, "target_lengths", TOKENS - 1)};
+    attn_transformer_batch batch;
+    batch.source = ids(tape, "source", step, 3);
+    batch.source_lengths = lengths(tape, "source_lengths", TOKENS);
+    batch.target = ids(tape, "target", step, 5);
+    batch.target_lengths = lengths(tape, "target_lengths", TOKENS - 1);
     const attn_tensor *logits =
         model.transformer
             ? attn_transformer_forward(tape, model.transformer, &batch, true, (uint32_t)step)

@@ -165,7 +165,7 @@ static void recurrent_units_pass_gradients_back_through_layers_and_dropout(void)
       NOTE("layers %d, hiddens %d", layers, hiddens);
       x = parameter("x", attn_shape3("B", 2, "T", 4, "H", 3));
       before = hiddens == 4 ? NULL : parameter("before", attn_shape3("B", 2, "T", 1, "H", hiddens));
-      attn_gru_declare(tape, &units, layers, 3, hiddens, 5);
+      attn_gru_declare(tape, &units, layers, 3, hiddens, ATTN_INITIALISER_XAVIER, 5);
       target = given("target", SHAPE(2, 4, hiddens));
       y = given("y", SHAPE(2, 1, hiddens));
       CHECK_GRADIENTS(recurrent_loss);
@@ -175,7 +175,7 @@ static void recurrent_units_pass_gradients_back_through_layers_and_dropout(void)
 static void step_by_step_is_the_whole_sequence(void) {
   fresh();
   x = given("x", SHAPE(3, 6, 5));
-  attn_gru_declare(tape, &units, 2, 5, 7, 1);
+  attn_gru_declare(tape, &units, 2, 5, 7, ATTN_INITIALISER_XAVIER, 1);
   const attn_tensor *whole_state[2] = {NULL, NULL}, *state[2] = {NULL, NULL};
   const attn_tensor *whole = attn_gru_run(tape, &units, x, whole_state, 0, 0);
   for (int t = 0; t < 6; t++) {
@@ -187,19 +187,42 @@ static void step_by_step_is_the_whole_sequence(void) {
   for (int l = 0; l < 2; l++) CHECK(equal_tensors(state[l], whole_state[l]));
 }
 
+static void check_bound(const attn_tensor *x, double bound) {
+  double largest = 0;
+  for (ptrdiff_t i = 0; i < attn_length(x); i++) largest = fmax(largest, fabs(x->data[i]));
+  CHECK(0.95 * bound < largest && largest <= bound * (1 + slack));
+}
+
+static void initial_weights_are_those_of_pytorch_or_xavier(void) {
+  fresh();
+  attn_gru_declare(tape, &units, 2, 90, 30, ATTN_INITIALISER_TORCH, 1);
+  for (int l = 0; l < 2; l++) {
+    check_bound(units.layer[l].input_weight, 1 / sqrt(30));
+    check_bound(units.layer[l].hidden_weight, 1 / sqrt(30));
+    check_bound(units.layer[l].input_bias, 1 / sqrt(30));
+    check_bound(units.layer[l].hidden_bias, 1 / sqrt(30));
+  }
+  fresh();
+  attn_gru_declare(tape, &units, 2, 90, 30, ATTN_INITIALISER_XAVIER, 1);
+  check_bound(units.layer[0].input_weight, sqrt(6.0 / (90 + 90)));
+  check_bound(units.layer[1].input_weight, sqrt(6.0 / (90 + 30)));
+  check_bound(units.layer[1].hidden_weight, sqrt(6.0 / (90 + 30)));
+  check_bound(units.layer[1].hidden_bias, 1 / sqrt(30));
+}
+
 static void recurrent_units_name_what_does_not_fit(void) {
   fresh();
   const attn_tensor *state[ATTN_GRU_MAX_LAYERS] = {NULL};
-  CHECK(!attn_gru_declare(tape, &units, 9, 3, 4, 1));
+  CHECK(!attn_gru_declare(tape, &units, 9, 3, 4, ATTN_INITIALISER_XAVIER, 1));
   CHECK_FAILED(ATTN_BAD_VALUE, "layers 9; there can be 1 to 8");
   fresh();
-  attn_gru_declare(tape, &units, 1, 3, 4, 1);
+  attn_gru_declare(tape, &units, 1, 3, 4, ATTN_INITIALISER_XAVIER, 1);
   CHECK(!attn_gru_run(tape, &units, given("x", SHAPE(2, 5, 2)), state, 0, 0));
   CHECK_FAILED(ATTN_BAD_SHAPE,
                "weight_ih_l0 and weight_hh_l0 must be [12, 2] and [12, 4], their biases lists of "
                "12, for 4 hiddens and x");
   fresh();
-  attn_gru_declare(tape, &units, 1, 3, 4, 1);
+  attn_gru_declare(tape, &units, 1, 3, 4, ATTN_INITIALISER_XAVIER, 1);
   state[0] = given("state", SHAPE(2, 4));
   CHECK(!attn_gru_run(tape, &units, given("x", SHAPE(2, 5, 3)), state, 0, 0));
   CHECK_FAILED(ATTN_BAD_SHAPE, "state must have the shape [2, 1, 4] to go with x");
@@ -212,6 +235,7 @@ int main(void) {
   RUN(recurrent_units_agree_with_pytorch);
   RUN(recurrent_units_pass_gradients_back_through_layers_and_dropout);
   RUN(step_by_step_is_the_whole_sequence);
+  RUN(initial_weights_are_those_of_pytorch_or_xavier);
   RUN(recurrent_units_name_what_does_not_fit);
   return report();
 }
