@@ -42,7 +42,7 @@ const TYPES = {
  * @param {string} folder without symbolic links
  * @param {string} path of the address, percent-encoded
  */
-async function find(folder, path) {
+export async function find(folder, path) {
   try {
     let file = await realpath(join(folder, decodeURIComponent(path)));
     if ((await stat(file)).isDirectory()) file = await realpath(join(file, 'index.html'));
@@ -51,6 +51,9 @@ async function find(folder, path) {
     return null;
   }
 }
+
+/** @param {string} name of a file */
+export const typeOf = (name) => TYPES[extname(name)] ?? 'application/octet-stream';
 
 /** @param {string} name */
 function policyOf(name) {
@@ -78,7 +81,7 @@ export async function serve({ root, port = 0, headers = {} }) {
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`There is no ${path} here.\n`);
       return;
     }
-    const type = TYPES[extname(file.name)] ?? 'application/octet-stream';
+    const type = typeOf(file.name);
     response.writeHead(200, {
       'Content-Type': type,
       'Content-Length': file.body.length,

@@ -17,57 +17,39 @@
  * CHROMIUM and FIREFOX name other executables; ATTN_BROWSERS=chromium runs one of the two.
  */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { extname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { after, afterEach, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import puppeteer from 'puppeteer-core';
+import { find, POLICY, typeOf } from '../../tools/serve.js';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The policy of the design; tests that need another one pass `policy`. */
-export const policy = [
-  "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "connect-src 'self'",
-  "worker-src 'self' blob:",
-  "style-src 'self'",
-].join('; ');
-
-const types = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json',
-  '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml',
-};
-
 /**
- * Serves files below the repository's root and pages handed over as text.
- * Two servers are two origins.
+ * Serves files below the repository's root and pages handed over as text, under the policy of the
+ * project's own server or another. Two servers are two origins.
  * @param {{ policy?: string | null }} [options] null sends no policy
  */
 export async function serve(options = {}) {
   /** @type {Map<string, { html: string, policy: string | null }>} */
   const pages = new Map();
-  const own = options.policy === undefined ? policy : options.policy;
+  const own = options.policy === undefined ? POLICY : options.policy;
+  const folder = await realpath(root);
   const server = createServer(async (request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname));
-    const page = pages.get(path);
+    const { pathname } = new URL(request.url ?? '/', 'http://x');
+    const page = pages.get(pathname);
+    const file = page ? { name: pathname, body: page.html } : await find(folder, pathname);
+    if (!file) {
+      response.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
+      return;
+    }
     const allowed = page ? page.policy : own;
     if (allowed) response.setHeader('Content-Security-Policy', allowed);
     response.setHeader('Cache-Control', 'max-age=600');
-    try {
-      const body = page ? page.html : await readFile(join(root, path));
-      const type = types[/** @type {keyof typeof types} */ (page ? '.html' : extname(path))];
-      response.setHeader('Content-Type', type ?? 'application/octet-stream');
-      response.end(body);
-    } catch {
-      response.statusCode = path === '/favicon.ico' ? 204 : 404;
-      response.end();
-    }
+    response.setHeader('Content-Type', typeOf(file.name));
+    response.end(file.body);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());

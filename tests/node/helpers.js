@@ -108,6 +108,29 @@ export function randomParams(random, hiddens, { bias = true } = {}) {
   return { query: projection(), key: projection(), value: projection(), output: projection() };
 }
 
+/** Parameters of a random encoder layer. */
+export function randomLayer(random, hiddens, feedForward) {
+  const norm = () => ({
+    weight: randomTensor(random, hiddens),
+    bias: randomTensor(random, hiddens),
+  });
+  return {
+    attention: randomParams(random, hiddens),
+    norm1: norm(),
+    norm2: norm(),
+    ...randomFeedForward(random, hiddens, feedForward),
+  };
+}
+
+/** Of a random feed-forward network. */
+export function randomFeedForward(random, hiddens, feedForward) {
+  const linear = (out, width) => ({
+    weight: randomTensor(random, out, width),
+    bias: randomTensor(random, out),
+  });
+  return { linear1: linear(feedForward, hiddens), linear2: linear(hiddens, feedForward) };
+}
+
 /** Query, key and value of 2 batches, 3 heads, 4 queries, 5 keys, width 6, values 3. */
 export function problem(seed = 1) {
   const random = seeded(seed);

@@ -12,6 +12,8 @@ import {
   filled,
   mapCells,
   onEachEngine,
+  randomFeedForward,
+  randomLayer,
   randomParams,
   randomTensor,
   seeded,
@@ -261,10 +263,7 @@ onEachEngine('GELU keeps any shape', (engine) => {
 
 onEachEngine('feed-forward: two linear layers with an activation between', (engine) => {
   const random = seeded(19);
-  const params = {
-    linear1: { weight: randomTensor(random, 7, 4), bias: randomTensor(random, 7) },
-    linear2: { weight: randomTensor(random, 4, 7), bias: randomTensor(random, 4) },
-  };
+  const params = randomFeedForward(random, 4, 7);
   const x = randomTensor(random, 2, 3, 4);
   const first = project(x, params.linear1);
   const hidden = tensor(first.shape, first.data);
@@ -294,14 +293,7 @@ onEachEngine('feed-forward: two linear layers with an activation between', (engi
 
 onEachEngine('encoder layer: its parts, put together', (engine) => {
   const random = seeded(20);
-  const norm = () => ({ weight: randomTensor(random, 8), bias: randomTensor(random, 8) });
-  const params = {
-    attention: randomParams(random, 8),
-    norm1: norm(),
-    norm2: norm(),
-    linear1: { weight: randomTensor(random, 5, 8), bias: randomTensor(random, 5) },
-    linear2: { weight: randomTensor(random, 8, 5), bias: randomTensor(random, 8) },
-  };
+  const params = randomLayer(random, 8, 5);
   const { linear1, linear2 } = params;
   const x = randomTensor(random, 2, 4, 8);
   const add = (a, b) =>

@@ -1,123 +1,32 @@
-// What holds for any input: random sizes, masks and numbers, shrunk to the smallest that fails.
-//
-// The seed is fixed, so that a run can be repeated; FAST_CHECK_SEED=n tries others.
+// What holds for any input: random sizes, masks and numbers, shrunk to the smallest that fails. What
+// holds between calls and between binaries is in properties-same.test.js.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import fc from 'fast-check';
+import {
+  anySeed,
+  bothPaths,
+  holds,
+  maskKinds,
+  masksOf,
+  problems,
+  size,
+  squares,
+} from './arbitraries.js';
 import {
   assertClose,
   assertEqual,
   assertFlags,
   assertSame,
   assertSameResults,
-  engines,
   filled,
   mapCells,
-  onEachEngine,
   randomParams,
   randomTensor,
   seeded,
   take,
-  tensor,
 } from './helpers.js';
 import { isVisible, reference } from './reference.js';
-
-fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20240917), numRuns: 60 });
-
-const size = (max) => fc.integer({ min: 1, max });
-
-/** Mostly short, at times longer than the fused path's tiles of 64. */
-const length = (max, min = 1) =>
-  fc.oneof(
-    { weight: 5, arbitrary: fc.integer({ min, max }) },
-    { weight: 1, arbitrary: fc.integer({ min: 60, max: 150 }) },
-  );
-const anySeed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
-
-/** Query, key and value of [B, h, T, D]. */
-const problems = fc
-  .record({
-    batch: size(3),
-    heads: size(3),
-    queries: length(20),
-    keys: length(40),
-    width: size(20),
-    values: size(9),
-    seed: anySeed,
-  })
-  .map(({ batch, heads, queries, keys, width, values, seed }) => {
-    const random = seeded(seed);
-    return {
-      random,
-      q: randomTensor(random, batch, heads, queries, width),
-      k: randomTensor(random, batch, heads, keys, width),
-      v: randomTensor(random, batch, heads, keys, values),
-    };
-  });
-
-/** The same with as many queries as keys, and at least two. */
-const squares = fc
-  .record({
-    heads: size(2),
-    length: length(40, 2),
-    width: size(12),
-    seed: anySeed,
-  })
-  .map(({ heads, length, width, seed }) => {
-    const random = seeded(seed);
-    const [q, k, v] = [1, 2, 3].map(() => randomTensor(random, 1, heads, length, width));
-    return { random, length, q, k, v };
-  });
-
-/** Which masks are on; the numbers come from the problem's own random generator. */
-const maskKinds = fc.record({
-  validLens: fc.constantFrom('none', 'batch', 'query'),
-  causal: fc.constantFrom(false, true, 'top-left'),
-  window: fc.option(
-    fc.oneof(
-      size(5),
-      fc
-        .tuple(size(6), size(3), fc.nat(3))
-        .map(([left, right, global]) => ({ left, right, global })),
-    ),
-    { nil: undefined },
-  ),
-  cells: fc.boolean(),
-  bias: fc.boolean(),
-});
-
-function masksOf({ validLens, causal, window, cells, bias }, { random, q, k }) {
-  const [batch, heads, queries] = q.shape;
-  const keys = k.shape[2];
-  const length = () => Math.floor(random() * (keys + 1));
-  const options = { causal, window };
-  if (validLens === 'batch') options.validLens = Array.from({ length: batch }, length);
-  if (validLens === 'query') {
-    options.validLens = Array.from({ length: batch }, () =>
-      Array.from({ length: queries }, length),
-    );
-  }
-  if (cells) {
-    options.mask = mapCells(filled([batch, heads, queries, keys], 0), () => Number(random() < 0.7));
-  }
-  if (bias) {
-    options.bias = mapCells(filled([batch, 1, queries, keys], 0), () =>
-      random() < 0.1 ? -Infinity : random() * 2 - 1,
-    );
-  }
-  return options;
-}
-
-const bothPaths = [{ needWeights: true }, { needWeights: false }];
-
-/** Checks a property on each binary. */
-function holds(name, ...given) {
-  const check = given.pop();
-  onEachEngine(name, (engine) => {
-    fc.assert(fc.property(...given, (...values) => check(engine, ...values)));
-  });
-}
 
 // ---- right ---------------------------------------------------------------------------------------
 
@@ -428,137 +337,5 @@ holds(
         assert.equal(flag, Number(side === 'key' && reached(i)), `flag of row ${i}`);
       });
     }
-  },
-);
-
-// ---- the same everywhere -------------------------------------------------------------------------
-
-/** Checks a property of the two binaries together. */
-function same(name, ...given) {
-  const check = given.pop();
-  test(`both binaries give the same bits: ${name}`, () => {
-    fc.assert(fc.property(...given, (...values) => check(engines.simd, engines.scalar, ...values)));
-  });
-}
-
-same('attention', problems, maskKinds, (simd, scalar, problem, kinds) => {
-  const { q, k, v } = problem;
-  const options = masksOf(kinds, problem);
-  for (const path of bothPaths) {
-    assertSameResults(
-      simd.attention(q, k, v, { ...options, ...path }),
-      scalar.attention(q, k, v, { ...options, ...path }),
-    );
-  }
-});
-
-same(
-  'scores and normalisers',
-  problems,
-  fc.constantFrom('scaled-dot', 'dot', 'additive', 'general', 'cosine', 'gaussian'),
-  fc.constantFrom('softmax', 'sigmoid', 'relu'),
-  fc.constantFrom(0, 0.3),
-  (simd, scalar, { random, q, k, v }, score, normalise, dropout) => {
-    const width = q.shape[3];
-    const params = {
-      additive: {
-        query: { weight: randomTensor(random, 5, width) },
-        key: { weight: randomTensor(random, 5, width) },
-        value: { weight: randomTensor(random, 1, 5) },
-      },
-      general: { weight: randomTensor(random, width, width) },
-      gaussian: { width: random() },
-    }[score];
-    for (const path of bothPaths) {
-      const options = { score, params, normalise, dropout, seed: 1, ...path };
-      assertSameResults(simd.attention(q, k, v, options), scalar.attention(q, k, v, options));
-    }
-  },
-);
-
-same(
-  'blocks and positions',
-  size(4),
-  size(5),
-  size(17),
-  anySeed,
-  (simd, scalar, heads, half, length, seed) => {
-    const random = seeded(seed);
-    const hiddens = 2 * half * heads;
-    const vector = () => randomTensor(random, hiddens);
-    const params = {
-      attention: randomParams(random, hiddens),
-      norm1: { weight: vector(), bias: vector() },
-      norm2: { weight: vector(), bias: vector() },
-      linear1: { weight: randomTensor(random, 7, hiddens), bias: randomTensor(random, 7) },
-      linear2: { weight: randomTensor(random, hiddens, 7), bias: vector() },
-    };
-    const x = randomTensor(random, 2, length, hiddens);
-    const calls = [
-      (engine) => engine.rotary(x, { pairing: 'halves', positions: seed % 5000 }),
-      (engine) => engine.rotary(x, { pairing: 'interleaved' }),
-      (engine) =>
-        engine.positionalEncoding({ kind: 'sinusoidal', length, hiddens, offset: seed % 5000 }),
-      (engine) => engine.layerNorm(x, params.norm1),
-      (engine) => engine.gelu(x, { form: 'erf' }),
-      (engine) => engine.gelu(x, { form: 'tanh' }),
-      (engine) =>
-        engine.random({ shape: [length, hiddens], seed, name: 'x', distribution: 'normal' }),
-      (engine) => engine.multiHeadAttention(x, x, x, { heads, params: params.attention }).output,
-      (engine) =>
-        engine.multiHeadAttention(x, x, x, { heads, params: params.attention, alibi: true })
-          .weights,
-      (engine) => engine.encoderLayer(x, { heads, params, activation: 'gelu' }).output,
-      (engine) =>
-        engine.encoderLayer(x, { heads, params, norm: 'pre', activation: 'gelu-tanh' }).output,
-    ];
-    for (const call of calls) assertSame(call(scalar), call(simd), String(call));
-  },
-);
-
-// ---- calls do not touch each other ---------------------------------------------------------------
-
-holds('no input is changed', problems, maskKinds, (engine, problem, kinds) => {
-  const { q, k, v } = problem;
-  const options = masksOf(kinds, problem);
-  const copy = structuredClone([q, k, v, options]);
-  for (const path of bothPaths) engine.attention(q, k, v, { ...options, ...path });
-  assert.deepEqual([q, k, v, options], copy);
-});
-
-holds(
-  'a result stays as it was, and the same call gives it again',
-  problems,
-  problems,
-  (engine, first, second) => {
-    const run = ({ q, k, v }) => engine.attention(q, k, v);
-    const result = run(first);
-    const copy = structuredClone(result);
-    run(second);
-    assertSameResults(result, copy);
-    result.output.data.fill(7);
-    result.weights.data.fill(7);
-    result.emptyRows.fill(7);
-    assertSameResults(run(first), copy);
-  },
-);
-
-holds(
-  'after an error the next call is as if nothing had been',
-  problems,
-  fc.nat(5),
-  (engine, { q, k, v }, kind) => {
-    const before = engine.attention(q, k, v);
-    const long = tensor([40000, 1], new Float32Array(40000));
-    const bad = [
-      () => engine.attention(q, k, v, { temperature: NaN }),
-      () => engine.attention(q, k, v, { masc: 1 }),
-      () => engine.attention(q, k, filled([1], 1)),
-      () => engine.attention(long, long, long),
-      () => engine.attention(q, k, v, { overrides: [{ name: 'nothing', at: [], value: 0 }] }),
-      () => engine.multiHeadAttention(q, k, v, { heads: 0 }),
-    ][kind];
-    assert.throws(bad);
-    assertSameResults(engine.attention(q, k, v), before);
   },
 );
