@@ -3,7 +3,7 @@
  * one repeats of the other then lies within its reach of 32 KiB, and both together pack a sixth smaller.
  */
 
-const TURNS = 32;
+const TURNS = 128;
 
 /** @param {Uint8Array} bytes @param {number} turn */
 const slice = (bytes, turn) =>
