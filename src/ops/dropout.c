@@ -51,11 +51,15 @@ attn_tensor *attn_dropout(attn_tape *tape, const char *name, const attn_tensor *
   if (!out) return NULL;
   out->backward = dropout_backward;
   const ptrdiff_t count = attn_length(x);
-  dropout_attributes *how = attn_tape_take(tape, sizeof *how + (size_t)count * sizeof *how->words);
-  if (!how) return NULL;
-  out->attributes = how;
-  how->plan = attn_dropout_plan_of(probability);
-  attn_random_words(how->words, count, key, 0);
-  attn_dropout_row(out->data, x->data, how->words, count, how->plan);
+  const size_t bytes = (size_t)count * sizeof(uint32_t);
+  dropout_attributes *how = attn_attributes(tape, out, sizeof *how + bytes);
+  const attn_mark mark = attn_scratch_mark(tape);
+  uint32_t *words = how ? how->words : attn_tape_take(tape, bytes);
+  if (!words) return NULL;
+  const attn_dropout_plan plan = attn_dropout_plan_of(probability);
+  if (how) how->plan = plan;
+  attn_random_words(words, count, key, 0);
+  attn_dropout_row(out->data, x->data, words, count, plan);
+  attn_scratch_release(tape, mark);
   return attn_finish(tape, out);
 }

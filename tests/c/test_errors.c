@@ -89,9 +89,9 @@ static void masks_name_their_option(void) {
           "[2, 3, 4, 6]");
   options.bias = given("b", SHAPE(6));
   REFUSES(attend(), ATTN_BAD_SHAPE, "bias", "bias has 1 axes; it must have 4");
-  options.valid_lengths = given("v", SHAPE(2));
+  options.valid_lengths = given("v", SHAPE(3));
   REFUSES(attend(), ATTN_BAD_SHAPE, "validLens",
-          "valid lengths have the shape [2, 1]; they must be [B] = [2] or [B, Tq] = [2, 4]");
+          "valid lengths have the shape [3, 1]; they must be [B] = [2] or [B, Tq] = [2, 4]");
   options.valid_lengths = given("v", SHAPE(2, 1));
   options.valid_lengths->data[0] = 1, options.valid_lengths->data[1] = 7;
   REFUSES(attend(), ATTN_BAD_VALUE, "validLens",
