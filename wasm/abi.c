@@ -109,6 +109,37 @@ attn_tensor *transformer_forward(const attn_transformer *model, const attn_trans
   return attn_transformer_forward(tape, model, batch, training != 0, step);
 }
 
+EXPORT(seq2seq_config) void seq2seq_config(attn_seq2seq_config *config) {
+  *config = attn_seq2seq_defaults();
+}
+
+EXPORT(seq2seq) attn_seq2seq *seq2seq(const attn_seq2seq_config *config) {
+  return attn_seq2seq_new(tape, config);
+}
+
+EXPORT(seq2seq_forward)
+attn_tensor *seq2seq_forward(const attn_seq2seq *model, const attn_transformer_batch *batch,
+                             int32_t training, int32_t step) {
+  return attn_seq2seq_forward(tape, model, batch, training != 0, (uint32_t)step);
+}
+
+EXPORT(kernel_regression_config)
+void kernel_regression_config(attn_kernel_regression_config *config) {
+  *config = attn_kernel_regression_defaults();
+}
+
+EXPORT(kernel_regression)
+attn_kernel_regression *kernel_regression(const attn_kernel_regression_config *config) {
+  return attn_kernel_regression_new(tape, config);
+}
+
+EXPORT(kernel_regression_forward)
+attn_tensor *kernel_regression_forward(const attn_kernel_regression *model,
+                                       const attn_tensor *queries, const attn_tensor *keys,
+                                       const attn_tensor *values, int32_t leave_one_out) {
+  return attn_kernel_regression_forward(tape, model, queries, keys, values, leave_one_out != 0);
+}
+
 /* ---- training ------------------------------------------------------------------------------- */
 
 EXPORT(training_options) void training_options(attn_training_options *options) {
@@ -125,6 +156,12 @@ EXPORT(cross_entropy)
 attn_tensor *cross_entropy(const char *name, const attn_tensor *logits, const attn_tensor *labels,
                            const attn_tensor *lengths, int32_t reduction) {
   return attn_cross_entropy(tape, name, logits, labels, lengths, reduction);
+}
+
+EXPORT(squared_error)
+attn_tensor *squared_error(const char *name, const attn_tensor *prediction,
+                           const attn_tensor *target, int32_t reduction) {
+  return attn_squared_error(tape, name, prediction, target, reduction);
 }
 
 EXPORT(counted_tokens) int32_t counted_tokens(const attn_tensor *loss) {

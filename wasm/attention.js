@@ -10,7 +10,9 @@ import { startEngine, startTwin } from './functions.js';
 import { checkNames } from './options.js';
 
 export { Engine, keyPaddingMaskFromTorch, maskFromTorch } from './functions.js';
+export { KernelRegression } from './kernel-regression.js';
 export { AttentionLayer } from './models.js';
+export { Seq2seq } from './seq2seq.js';
 export { Transformer } from './transformer.js';
 export { AttentionError };
 
@@ -29,7 +31,14 @@ export { AttentionError };
 /** @typedef {import('./models.js').AttentionLayerConfig} AttentionLayerConfig */
 /** @typedef {import('./models.js').AttentionLayerInput} AttentionLayerInput */
 /** @typedef {import('./transformer.js').TransformerConfig} TransformerConfig */
-/** @typedef {import('./transformer.js').TransformerInput} TransformerInput */
+/** @typedef {import('./seq2seq.js').Seq2seqConfig} Seq2seqConfig */
+/** @typedef {import('./kernel-regression.js').KernelRegressionConfig} KernelRegressionConfig */
+/** @typedef {import('./kernel-regression.js').KernelRegressionInput} KernelRegressionInput */
+/** @typedef {import('./sequences.js').SequenceInput} SequenceInput */
+/** @typedef {import('./sequences.js').DecodeOptions} DecodeOptions */
+/** @typedef {import('./sequences.js').Decoded} Decoded */
+/** @typedef {import('./trainable.js').TrainOptions} TrainOptions */
+/** @typedef {import('./trainable.js').TrainResult} TrainResult */
 
 const twins = {
   simd: async () => fromBase64(binaries.simd),

@@ -6,6 +6,7 @@
 
 import { Core, compile, simdSupported } from './engine.js';
 import { AttentionError, show } from './error.js';
+import { KernelRegression } from './kernel-regression.js';
 import { AttentionLayer } from './models.js';
 import {
   ATTENTION_OPTIONS,
@@ -29,6 +30,7 @@ import {
   sequences,
   withAxes,
 } from './results.js';
+import { Seq2seq } from './seq2seq.js';
 import { reshape, toTensor } from './tensor.js';
 import { Transformer } from './transformer.js';
 
@@ -484,6 +486,23 @@ export class Engine {
    */
   transformer(config) {
     return new Transformer(new Core(this.#core.module), config);
+  }
+
+  /**
+   * Recurrent units, by a fixed context or by Bahdanau's attention.
+   * @param {import('./seq2seq.js').Seq2seqConfig} config
+   * @returns {Seq2seq}
+   */
+  seq2seq(config) {
+    return new Seq2seq(new Core(this.#core.module), config);
+  }
+
+  /**
+   * @param {import('./kernel-regression.js').KernelRegressionConfig} [config]
+   * @returns {KernelRegression}
+   */
+  kernelRegression(config = {}) {
+    return new KernelRegression(new Core(this.#core.module), config);
   }
 
   /**

@@ -118,6 +118,17 @@ export function flag(value, option) {
 }
 
 /**
+ * A flag as the core has it.
+ * @param {unknown} value
+ * @param {string} option
+ * @returns {number | undefined}
+ */
+export function switchOf(value, option) {
+  const on = flag(value, option);
+  return on === undefined ? undefined : Number(on);
+}
+
+/**
  * @param {unknown} value
  * @param {string} option
  * @returns {string}
@@ -294,9 +305,10 @@ export function weightFields(core, params, layers, prefix = '') {
 const ADDITIVE = { query: ['weight'], key: ['weight'], value: ['weight'] };
 
 /**
- * @param {number | undefined} value
+ * @template T
+ * @param {T | undefined} value
  * @param {string} option
- * @returns {number}
+ * @returns {T}
  */
 export function required(value, option) {
   if (value !== undefined) return value;

@@ -42,7 +42,6 @@ import { part, torchStacks, toTorch } from './torch-names.js';
 /**
  * @typedef {object} TrainResult
  * @property {number} loss
- * @property {number} tokens  that were counted
  * @property {number} gradientNorm  before clipping
  * @property {number} learningRate  of this step
  * @property {number} step  how many there have been, with this one
@@ -206,36 +205,9 @@ export class TrainableModel extends Model {
   }
 
   /**
-   * The cross-entropy of logits on the tape.
-   * @protected
-   * @param {number} logits
-   * @param {Tensor} labels  [B, T]; -1 is not counted
-   * @param {number} lengths  0: all are counted
-   * @param {TrainOptions['loss']} reduction
-   * @returns {number}
-   */
-  crossEntropy(logits, labels, lengths, reduction = 'mean') {
-    const { core } = this;
-    return core.call(
-      'cross_entropy',
-      ...[core.text('loss'), logits, core.input('labels', labels, ['B', 'T']), lengths],
-      core.choice('reduction', reduction, 'loss'),
-    );
-  }
-
-  /**
-   * @protected
-   * @param {number} loss  what crossEntropy() returned
-   * @returns {{ loss: number, tokens: number }}
-   */
-  measure(loss) {
-    return { loss: this.core.read(loss).data[0], tokens: this.core.call('counted_tokens', loss) };
-  }
-
-  /**
    * One step of training on a loss of the tape.
    * @protected
-   * @param {number} loss  what crossEntropy() returned
+   * @param {number} loss  on the tape, one number
    * @param {TrainOptions} options
    * @returns {TrainResult}
    */
@@ -264,7 +236,7 @@ export class TrainableModel extends Model {
     });
     core.call('train_step', this.#training, loss, fields);
     return {
-      ...this.measure(loss),
+      loss: core.read(loss).data[0],
       gradientNorm: core.field(this.#training, 'training', 'gradient_norm'),
       learningRate,
       step: this.steps,

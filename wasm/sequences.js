@@ -1,0 +1,310 @@
+/**
+ * What models of sentences share: ids in, logits out, training on labels, decoding.
+ */
+
+import { AttentionError } from './error.js';
+import { checkNames, integer, number, required, seed } from './options.js';
+import { reshape, toTensor } from './tensor.js';
+import { checkTraining, TrainableModel } from './trainable.js';
+
+/** @typedef {import('./engine.js').Core} Core */
+/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./tensor.js').TensorLike} TensorLike */
+/**
+ * @typedef {object} SequenceInput
+ * @property {TensorLike} [source]  ids [Ts] or [B, Ts]
+ * @property {TensorLike} [sourceLens]  [B]; tokens from there on are padding
+ * @property {TensorLike} [target]  ids [Tt] or [B, Tt]
+ * @property {TensorLike} [targetLens]  [B]
+ * @property {Override[]} [overrides]  of this pass alone
+ */
+
+/**
+ * @typedef {object} DecodeOptions
+ * @property {'greedy' | 'beam' | 'sample'} [method]  default 'greedy'
+ * @property {'none' | 'representations' | 'keys-values'} [cache]  what stays from token to token: nothing, the
+ *   inputs of self-attention (as D2L teaches), projected keys and values (default); the result is the same
+ * @property {'correct' | 'as-d2l'} [positions]  as-d2l: with a cache every new token stands at position 0
+ * @property {number} [maxLength]  of new tokens, default 10
+ * @property {number} [bos]  the first token where the input has no target
+ * @property {number} [eos]  ends a sentence; without it all reach maxLength
+ * @property {number} [beams]  of beam, default 4
+ * @property {number} [lengthPenalty]  of beam, default 0.75: a sentence of L tokens, the end counted, is worth
+ *   its log-probability ÷ L^lengthPenalty
+ * @property {number} [temperature]  of sample, default 1
+ * @property {number} [topK]  of sample: among the k likeliest
+ * @property {number} [topP]  of sample: among the fewest that have this probability together
+ * @property {number} [seed]  of sample, default 0
+ */
+/**
+ * @typedef {object} Decoded
+ * @property {number[]} tokens  the new ones, without the end
+ * @property {number} score  log-probability, of beam ÷ L^lengthPenalty
+ * @property {boolean} finished  whether the end came
+ * @property {Omit<Decoded, 'beams'>[]} [beams]  of beam: all, best first
+ */
+/** @typedef {{ ids: Tensor, length: number }} Sentence  [1, T], from length on padding */
+
+const BATCH = ['source', 'sourceLens', 'target', 'targetLens'];
+const DECODE = [
+  ...['method', 'cache', 'positions', 'maxLength', 'bos', 'eos', 'beams', 'lengthPenalty'],
+  ...['temperature', 'topK', 'topP', 'seed'],
+];
+
+/**
+ * Ids as [B, T].
+ * @param {TensorLike} value
+ * @param {string} option
+ * @returns {Tensor}
+ */
+export function sentences(value, option) {
+  const ids = toTensor(value, option);
+  if (ids.shape.length === 1) return reshape(ids, [1, ids.shape[0]]);
+  if (ids.shape.length === 2) return ids;
+  throw new AttentionError(
+    'BAD_SHAPE',
+    `${option} has the shape [${ids.shape}]; ids must be [T] or [B, T]`,
+    { option },
+  );
+}
+
+/**
+ * @param {TensorLike} value
+ * @param {string} option
+ * @returns {Tensor}  [B]
+ */
+function lengths(value, option) {
+  const lens = toTensor(value, option);
+  return lens.shape.length === 0 ? reshape(lens, [1]) : lens;
+}
+
+/**
+ * @param {number} id
+ * @param {number} batch
+ * @returns {Tensor}  [B, 1]
+ */
+const repeated = (id, batch) => ({
+  shape: [batch, 1],
+  data: new Float32Array(batch).fill(id),
+});
+
+/**
+ * Row b with its padding.
+ * @param {Tensor} ids  [B, T]
+ * @param {Tensor | undefined} lens
+ * @param {number} b
+ * @returns {Sentence}
+ */
+function sentence({ shape: [batch, width], data }, lens, b) {
+  const length = lens ? lens.data[b] : width;
+  if (lens && lens.data.length !== batch) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `there are ${lens.data.length} lengths for ${batch} sentences; there must be as many`,
+    );
+  }
+  if (!Number.isInteger(length) || length < 0 || length > width) {
+    throw new AttentionError(
+      'BAD_VALUE',
+      `the length ${length} of sentence ${b} is not a whole number from 0 to its ${width} tokens`,
+    );
+  }
+  return { ids: { shape: [1, width], data: data.subarray(b * width, (b + 1) * width) }, length };
+}
+
+/**
+ * @param {Sentence} sentence
+ * @returns {Tensor}  [1, length]
+ */
+export const withoutPadding = ({ ids, length }) => ({
+  shape: [1, length],
+  data: ids.data.subarray(0, length),
+});
+
+/** @abstract */
+export class SequenceModel extends TrainableModel {
+  #forward;
+
+  /**
+   * @param {Core} core  its own
+   * @param {{ create: () => number, forward: string }} model  forward: the core's function
+   */
+  constructor(core, { create, forward }) {
+    super(core, create);
+    this.#forward = forward;
+  }
+
+  /**
+   * Continues one sentence, on the tape.
+   * @protected
+   * @abstract
+   * @param {Sentence | undefined} _source
+   * @param {number} _prefix  on the tape: [1, P]
+   * @param {number} _options
+   * @returns {number}  what the core's function for it returned
+   */
+  continue(_source, _prefix, _options) {
+    throw new Error('each model has its own');
+  }
+
+  /**
+   * @param {SequenceInput} input
+   * @returns {{ logits: Tensor }}  [B, T, V], [T, V] for ids [T]: of each next target token, of an encoder's
+   *   source tokens
+   */
+  forward(input) {
+    checkNames('forward', input, [...BATCH, 'overrides']);
+    const { overrides, ...batch } = input;
+    return this.record(overrides, () => {
+      const logits = this.core.read(
+        this.core.call(this.#forward, this.pointer, this.#batch(batch), 0, 0),
+      );
+      const ids = toTensor(input.target ?? input.source ?? [], 'target');
+      return { logits: ids.shape.length === 1 ? reshape(logits, logits.shape.slice(1)) : logits };
+    });
+  }
+
+  /**
+   * One step of training; the tape then holds its tensors, for tensor() to read.
+   * @param {SequenceInput & { labels: TensorLike }} batch  labels: the ids that should have come out, [B, T];
+   *   -1 is not counted, nor is what lies behind the lengths
+   * @param {import('./trainable.js').TrainOptions} [options]
+   * @returns {import('./trainable.js').TrainResult & { tokens: number }}  tokens: that were counted
+   */
+  trainStep(batch, options = {}) {
+    checkTraining(options);
+    return this.#lossOf('trainStep', batch, options, 1, (loss) => ({
+      ...this.descend(loss, options),
+      tokens: this.core.call('counted_tokens', loss),
+    }));
+  }
+
+  /**
+   * What trainStep() would call the loss, without dropout and without learning.
+   * @param {SequenceInput & { labels: TensorLike }} batch
+   * @param {{ loss?: import('./trainable.js').TrainOptions['loss'] }} [options]
+   * @returns {{ loss: number, tokens: number }}
+   */
+  loss(batch, options = {}) {
+    checkNames('loss', options, ['loss']);
+    return this.#lossOf('loss', batch, options, 0, (loss) => ({
+      loss: this.core.read(loss).data[0],
+      tokens: this.core.call('counted_tokens', loss),
+    }));
+  }
+
+  /**
+   * @template T
+   * @param {string} what
+   * @param {SequenceInput & { labels: TensorLike }} batch
+   * @param {{ loss?: import('./trainable.js').TrainOptions['loss'] }} options
+   * @param {0 | 1} training
+   * @param {(loss: number) => T} use
+   * @returns {T}
+   */
+  #lossOf(what, batch, { loss = 'mean' }, training, use) {
+    checkNames(what, batch, [...BATCH, 'labels', 'overrides']);
+    const { core } = this;
+    return this.record(batch.overrides, () => {
+      const fields = this.#batch(batch);
+      const logits = core.call(this.#forward, this.pointer, fields, training, this.steps);
+      const lens = batch.target === undefined ? 'source_lengths' : 'target_lengths';
+      const lengths = core.field(fields, 'transformer_batch', lens);
+      const labels = core.input('labels', sentences(batch.labels, 'labels'), ['B', 'T']);
+      const reduction = core.choice('reduction', loss, 'loss');
+      return use(core.call('cross_entropy', core.text('loss'), logits, labels, lengths, reduction));
+    });
+  }
+
+  /**
+   * Continues each sentence token by token. The tape then holds the last step of the last sentence.
+   * @param {SequenceInput} input  target: tokens that are there already, by default bos alone
+   * @param {DecodeOptions} [options]
+   * @returns {Decoded | Decoded[]}  one for ids [T], a list for [B, T]
+   */
+  decode(input, options = {}) {
+    checkNames('decode', input, [...BATCH, 'overrides']);
+    checkNames('decode', options, DECODE);
+    const batched = toTensor(input.source ?? input.target ?? [], 'source').shape.length > 1;
+    const source = input.source === undefined ? undefined : sentences(input.source, 'source');
+    const { sourceLens, targetLens } = input;
+    const sourceLengths = sourceLens === undefined ? undefined : lengths(sourceLens, 'sourceLens');
+    const targetLengths = targetLens === undefined ? undefined : lengths(targetLens, 'targetLens');
+    const count = source?.shape[0] ?? 1;
+    const target =
+      input.target === undefined
+        ? repeated(required(integer(options.bos, 'bos'), 'bos'), count)
+        : sentences(input.target, 'target');
+    if (source && target.shape[0] !== count) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `there are ${count} source sentences and ${target.shape[0]} beginnings; they must agree`,
+        { option: 'target' },
+      );
+    }
+    const results = Array.from({ length: target.shape[0] }, (_, b) =>
+      this.record(input.overrides, () =>
+        this.#decodeOne(
+          source && sentence(source, sourceLengths, b),
+          sentence(target, targetLengths, b),
+          { ...options, seed: ((seed(options.seed) ?? 0) + b) % 2 ** 32 },
+        ),
+      ),
+    );
+    return batched ? results : results[0];
+  }
+
+  /**
+   * @param {Sentence | undefined} source
+   * @param {Sentence} prefix
+   * @param {DecodeOptions} options
+   * @returns {Decoded}
+   */
+  #decodeOne(source, prefix, options) {
+    const { core } = this;
+    const end = integer(options.eos, 'eos') ?? -1;
+    const fields = core.struct('decode_options', {
+      method: options.method,
+      cache: options.cache,
+      positions: options.positions,
+      max_length: integer(options.maxLength, 'maxLength', 1),
+      end,
+      beams: integer(options.beams, 'beams', 1),
+      length_penalty: number(options.lengthPenalty, 'lengthPenalty'),
+      temperature: number(options.temperature, 'temperature'),
+      top_k: integer(options.topK, 'topK'),
+      top_p: number(options.topP, 'topP'),
+      seed: options.seed,
+    });
+    const tokens = core.input('prefix', withoutPadding(prefix), ['B', 'T']);
+    const decoded = this.continue(source, tokens, fields);
+    const { shape, data } = core.read(decoded);
+    const scores = core.tensor('decoded_scores').data;
+    const sentences = Array.from({ length: shape[0] }, (_, i) => {
+      const row = Array.from(data.subarray(i * shape[1], (i + 1) * shape[1])).filter(
+        (id) => id >= 0,
+      );
+      const finished = row.at(-1) === end;
+      return { tokens: finished ? row.slice(0, -1) : row, score: scores[i], finished };
+    }).filter(({ score }) => score > -Infinity);
+    return options.method === 'beam' ? { ...sentences[0], beams: sentences } : sentences[0];
+  }
+
+  /** @param {SequenceInput} input */
+  #batch({ source, sourceLens, target, targetLens }) {
+    const { core } = this;
+    /** @param {TensorLike | undefined} value @param {string} option */
+    const ids = (value, option) =>
+      value === undefined ? undefined : core.input(option, sentences(value, option), ['B', 'T']);
+    /** @param {TensorLike | undefined} value @param {string} option @param {string} name */
+    const lens = (value, option, name) =>
+      value === undefined ? undefined : core.input(name, lengths(value, option), ['B']);
+    return core.struct('transformer_batch', {
+      source: ids(source, 'source'),
+      source_lengths: lens(sourceLens, 'sourceLens', 'source_lengths'),
+      target: ids(target, 'target'),
+      target_lengths: lens(targetLens, 'targetLens', 'target_lengths'),
+    });
+  }
+}
