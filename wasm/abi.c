@@ -192,6 +192,13 @@ attn_tensor *decode(const attn_transformer *model, const attn_tensor *source,
   return attn_decode(tape, model, source, prefix, options);
 }
 
+EXPORT(seq2seq_translate)
+attn_tensor *seq2seq_translate(const attn_seq2seq *model, const attn_tensor *source,
+                               const attn_tensor *source_length, const attn_tensor *prefix,
+                               const attn_decode_options *options) {
+  return attn_seq2seq_translate(tape, model, source, source_length, prefix, options);
+}
+
 EXPORT(consistency)
 attn_tensor *consistency(const attn_transformer *model, const attn_tensor *source,
                          const attn_tensor *target, int32_t prefill, int32_t cache,

@@ -212,59 +212,6 @@ static void dropout_is_for_training_and_follows_its_seed(void) {
   }
 }
 
-/* ---- training ----------------------------------------------------------------------------- */
-
-static uint32_t add_word(uint32_t hash, attn_real number) {
-  const float single = (float)number;
-  uint32_t word;
-  memcpy(&word, &single, sizeof word);
-  hash = (hash ^ word) * 16777619u;
-  return hash ^ hash >> 15;
-}
-
-/* Known from every build, and from JavaScript: tests/node/library-transformer.test.js. */
-static void twenty_steps_give_the_same_bits_everywhere(void) {
-  static const attn_real source[] = {3, 1, 4, 1, 5, 9, 0, 0}, target[] = {2, 7, 1, 2, 8, 0};
-  static const attn_real labels[] = {7, 1, 12, 8, 12, 0};
-  start();
-  config = attn_transformer_defaults();
-  config.source_vocab = 11;
-  config.target_vocab = 13;
-  config.hiddens = 16;
-  config.heads = 2;
-  config.feed_forward = 24;
-  config.seed = 5;
-  config.embedding_dropout = config.attention_dropout = 0.1f;
-  config.feed_forward_dropout = config.residual_dropout = 0.1f;
-  const attn_transformer *model = attn_transformer_new(tape, &config);
-  attn_training *training = attn_training_new(tape);
-  attn_tape_keep(tape);
-  attn_training_options options = attn_training_defaults();
-  options.learning_rate = 0.005f;
-  options.clip = 1;
-  for (int step = 0; step < 20; step++) {
-    attn_tape_rewind(tape);
-    const attn_tensor *lengths = numbers("target_lengths", SHAPE(2), (attn_real[]){3, 2});
-    const attn_transformer_batch batch = {
-        numbers("source", SHAPE(2, 4), source),
-        numbers("source_lengths", SHAPE(2), (attn_real[]){4, 2}),
-        numbers("target", SHAPE(2, 3), target),
-        lengths,
-    };
-    const attn_tensor *logits = attn_transformer_forward(tape, model, &batch, true, step);
-    attn_tensor *loss =
-        attn_cross_entropy(tape, "loss", logits, numbers("labels", SHAPE(2, 3), labels), lengths,
-                           ATTN_REDUCTION_D2L_V1);
-    attn_train_step(tape, training, loss, &options);
-    CHECK_OK();
-  }
-  uint32_t hash = 2166136261u;
-  for (int32_t i = 0; i < training->parameter_count; i++)
-    for (ptrdiff_t j = 0; j < attn_length(training->parameters[i]); j++)
-      hash = add_word(hash, training->parameters[i]->data[j]);
-  if (sizeof(attn_real) == sizeof(float)) CHECK_EQUAL(hash, 0x9311e345u);
-}
-
 /* ---- what it refuses ---------------------------------------------------------------------- */
 
 static void sizes_out_of_range_are_named(void) {
@@ -338,7 +285,6 @@ int main(void) {
   RUN(padding_changes_nothing_and_the_future_nothing_before_it);
   RUN(each_kind_has_logits_for_its_tokens);
   RUN(dropout_is_for_training_and_follows_its_seed);
-  RUN(twenty_steps_give_the_same_bits_everywhere);
   RUN(sizes_out_of_range_are_named);
   RUN(tokens_that_are_none_are_named);
   return report();

@@ -10,8 +10,10 @@ const EXPORTS = `memory
   describe self_test training_test load_test load_test_answer
   attention_options encoder_layer_options attention_layer_options transformer_config
   training_options schedule learning_rate cross_entropy counted_tokens
-  new_training restart_training train_step decode_options decode consistency
-  transformer transformer_forward
+  squared_error new_training restart_training train_step
+  decode_options decode seq2seq_translate consistency
+  transformer transformer_forward seq2seq_config seq2seq seq2seq_forward
+  kernel_regression_config kernel_regression kernel_regression_forward
   masked_softmax attention multi_head_attention encoder_layer feed_forward attention_layer
   layer_norm activate sinusoidal rotary alibi_slopes random_tensor mean_heads`.split(/\s+/);
 

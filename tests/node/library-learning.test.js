@@ -1,0 +1,164 @@
+// Kernel regression and sequence to sequence through the library. Their numbers stand against D2L's and
+// PyTorch's in the C tests.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import {
+  assertClose,
+  assertFails,
+  assertSame,
+  engines,
+  onEachEngine,
+  SHAPE,
+  tensor,
+  UNKNOWN,
+  VALUE,
+} from './helpers.js';
+
+// ---- kernel regression ---------------------------------------------------------------------------
+
+const KEYS = [0, 1, 2, 4];
+const VALUES = [1, 3, 2, 6];
+
+onEachEngine('kernel regression: the average and the neighbours', (engine) => {
+  const all = engine.kernelRegression({ kernel: 'average' });
+  const input = { queries: [0, 7], keys: KEYS, values: VALUES };
+  assertClose(all.forward(input).output, [3, 3]);
+  assertClose(all.forward({ ...input, queries: KEYS, leaveOneOut: true }).output, [
+    11 / 3,
+    3,
+    10 / 3,
+    2,
+  ]);
+  const near = engine.kernelRegression({ kernel: 'boxcar' });
+  const { output, weights } = near.forward({ ...input, queries: [0.5, 9] });
+  assertClose(output, [2, 0]);
+  assertClose(weights, [
+    [0.5, 0.5, 0, 0],
+    [0, 0, 0, 0],
+  ]);
+});
+
+onEachEngine('kernel regression: values may be vectors', (engine) => {
+  const { output } = engine.kernelRegression({ width: 100 }).forward({
+    queries: [[1, 0]],
+    keys: [
+      [0, 1],
+      [1, 0],
+    ],
+    values: [
+      [1, 2, 3],
+      [4, 5, 6],
+    ],
+  });
+  assertClose(output, [[4, 5, 6]]);
+});
+
+onEachEngine('kernel regression: the width is learned where it is asked for', (engine) => {
+  const model = engine.kernelRegression({ learned: true, width: 0.25 });
+  const batch = { queries: KEYS, keys: KEYS, values: VALUES, labels: VALUES, leaveOneOut: true };
+  const options = { optimiser: 'sgd', learningRate: 0.05, loss: 'sum' };
+  const { loss, gradientNorm, step } = model.trainStep(batch, options);
+  const gradient = model.gradients().w.data[0];
+  assert.equal(step, 1);
+  assert.equal(Math.abs(gradient), gradientNorm);
+  assert.equal(model.parameters().w.data[0], Math.fround(0.25 - Math.fround(0.05) * gradient));
+  assert.ok(model.loss(batch, { loss: 'sum' }).loss < loss);
+  const fixed = engine.kernelRegression({ width: 0.25 });
+  assert.deepEqual(fixed.parameters(), {});
+  assertClose(tensor([1], [fixed.loss(batch).loss]), tensor([1], [loss / 4]));
+});
+
+const D2L = process.env.NADARAYA_WATSON_D2L;
+test("kernel regression: D2L's five losses", {
+  skip: !D2L && 'NADARAYA_WATSON_D2L is not set',
+}, () => {
+  const { x_train: x, y_train: y, w0, losses } = JSON.parse(readFileSync(D2L, 'utf8'));
+  const model = engines.simd.kernelRegression({ learned: true, width: w0 });
+  const batch = { queries: x, keys: x, values: y, labels: y, leaveOneOut: true };
+  for (const expected of losses) {
+    const { loss } = model.trainStep(batch, { optimiser: 'sgd', learningRate: 0.5, loss: 'sum' });
+    assert.equal((loss / 2).toFixed(4), expected.toFixed(4));
+  }
+});
+
+onEachEngine('kernel regression: what makes no sense is named', (engine) => {
+  assertFails(() => engine.kernelRegression({ kernel: 'cubic' }), VALUE, 'cubic');
+  assertFails(() => engine.kernelRegression({ breadth: 1 }), UNKNOWN, 'breadth');
+  const model = engine.kernelRegression();
+  const input = { queries: [1], keys: KEYS, values: VALUES };
+  assertFails(() => model.forward({ ...input, keys: [1, 2] }), SHAPE, 2, 4);
+  assertFails(() => model.forward({ ...input, queries: [[[1]]] }), SHAPE, 'queries');
+  assertFails(() => model.forward({ ...input, leaveOneOut: 1 }), VALUE, 'leaveOneOut');
+});
+
+// ---- sequence to sequence ------------------------------------------------------------------------
+
+const SMALL = { sourceVocab: 11, targetVocab: 13, embedding: 8, hiddens: 12, seed: 5 };
+const BATCH = {
+  source: [
+    [3, 1, 4, 1],
+    [5, 9, 0, 0],
+  ],
+  sourceLens: [4, 2],
+  target: [
+    [2, 7, 1],
+    [2, 8, 0],
+  ],
+  targetLens: [3, 2],
+  labels: [
+    [7, 1, 12],
+    [8, 12, 0],
+  ],
+};
+const { labels: _labels, ...INPUT } = BATCH;
+
+onEachEngine('seq2seq: logits, and the weights of Bahdanau attention', (engine) => {
+  for (const attention of ['none', 'bahdanau']) {
+    const model = engine.seq2seq({ ...SMALL, attention });
+    assert.deepEqual(model.forward(INPUT).logits.shape, [2, 3, 13]);
+    const weights = model.tensors().find(({ name }) => name === 'decoder.attention.weights');
+    assert.equal(weights !== undefined, attention === 'bahdanau');
+    if (!weights) continue;
+    assert.deepEqual(weights.shape, [2, 1, 3, 4]);
+    const { data } = model.tensor(weights.name);
+    for (let t = 0; t < 3; t++)
+      assert.deepEqual([...data.slice(12 + 4 * t + 2, 16 + 4 * t)], [0, 0]);
+  }
+});
+
+onEachEngine('seq2seq: it learns, is saved, and translates what it learned', (engine) => {
+  for (const attention of ['none', 'bahdanau']) {
+    const model = engine.seq2seq({ ...SMALL, attention, dropout: 0.1 });
+    const before = model.loss(BATCH).loss;
+    for (let i = 0; i < 150; i++) model.trainStep(BATCH, { learningRate: 0.02, clip: 1 });
+    const { loss, tokens } = model.loss(BATCH);
+    assert.equal(tokens, 5);
+    assert.ok(loss < before / 20, `${attention}: ${before} became ${loss}`);
+    const other = engine.seq2seq({ ...SMALL, attention });
+    other.load(model.save());
+    const { source, sourceLens } = BATCH;
+    for (const method of ['greedy', 'beam']) {
+      const options = { method, bos: 2, eos: 12, maxLength: 5 };
+      const sentences = other.decode({ source, sourceLens }, options);
+      assert.deepEqual(
+        sentences.map((sentence) => [sentence.tokens, sentence.finished]),
+        [
+          [[7, 1], true],
+          [[8], true],
+        ],
+      );
+    }
+    assertSame(other.forward(INPUT).logits, model.forward(INPUT).logits);
+  }
+});
+
+onEachEngine('seq2seq: what makes no sense is named', (engine) => {
+  assertFails(() => engine.seq2seq({ ...SMALL, heads: 2 }), UNKNOWN, 'heads');
+  assertFails(() => engine.seq2seq({ ...SMALL, attention: 'luong' }), VALUE, 'luong');
+  const model = engine.seq2seq(SMALL);
+  assertFails(() => model.forward({ ...INPUT, target: [[13], [1]] }), VALUE, 13, 12);
+  assertFails(() => model.decode({ target: [1] }), VALUE, 'source');
+  assertFails(() => model.decode({ source: [1] }, { bos: 2, beams: 0 }), VALUE, 'beams');
+});
