@@ -2,13 +2,10 @@
 // PyTorch's in the C tests.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import test from 'node:test';
 import {
   assertClose,
   assertFails,
   assertSame,
-  engines,
   onEachEngine,
   SHAPE,
   tensor,
@@ -68,19 +65,6 @@ onEachEngine('kernel regression: the width is learned where it is asked for', (e
   const fixed = engine.kernelRegression({ width: 0.25 });
   assert.deepEqual(fixed.parameters(), {});
   assertClose(tensor([1], [fixed.loss(batch).loss]), tensor([1], [loss / 4]));
-});
-
-const D2L = process.env.NADARAYA_WATSON_D2L;
-test("kernel regression: D2L's five losses", {
-  skip: !D2L && 'NADARAYA_WATSON_D2L is not set',
-}, () => {
-  const { x_train: x, y_train: y, w0, losses } = JSON.parse(readFileSync(D2L, 'utf8'));
-  const model = engines.simd.kernelRegression({ learned: true, width: w0 });
-  const batch = { queries: x, keys: x, values: y, labels: y, leaveOneOut: true };
-  for (const expected of losses) {
-    const { loss } = model.trainStep(batch, { optimiser: 'sgd', learningRate: 0.5, loss: 'sum' });
-    assert.equal((loss / 2).toFixed(4), expected.toFixed(4));
-  }
 });
 
 onEachEngine('kernel regression: what makes no sense is named', (engine) => {
