@@ -99,7 +99,8 @@ EMCC := $(if $(findstring /usr/share/emscripten/,$(realpath $(EMCC_PATH))),env \
   NODE_PATH=/usr/share/nodejs) $(EMCC_PATH)
 # V8 runs unrolled loops slower. What is not in a hot loop of training is small instead: less to load,
 # and V8 compiles a function when it is first called.
-HOT := src/math/% $(patsubst %,src/ops/%.c,dropout elementwise heads linear mask mix weights)
+HOT := src/math/% $(patsubst %,src/ops/%.c,dropout elementwise gru heads linear \
+  mask mix score weights)
 WASM_C_FLAGS = -O3 -fno-unroll-loops $(if $(filter $(HOT),$<),,-Os)
 # TOTAL_STACK is the name that every emcc knows. The stack lies below the data: its overflow traps.
 WASM_LINK_FLAGS := -O3 --no-entry -sSTANDALONE_WASM -sTOTAL_STACK=64KB -Wl,--stack-first \
