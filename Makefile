@@ -30,7 +30,7 @@ C_FILES := $(call files,src/*.[ch] src/*/*.[ch] wasm/*.[ch] tests/*/*.[ch])
 
 # ---- what a person types -------------------------------------------------------------------------
 
-.PHONY: help play test test-c test-node test-browser check bench dist golden fuzz format clean
+.PHONY: help play test test-c test-node test-browser check bench dist d2l golden fuzz format clean
 .PHONY: everything native
 
 help: ## list these targets
@@ -67,6 +67,10 @@ bench: ## measure speed, as ratios within one run
 dist: ## build dist/: the wasm, the library, the elements, the pages
 	$(need) node npm emcc
 	$(build) everything
+
+FRA_ENG ?=
+d2l: dist ## train the book's three translation models as it does: make d2l FRA_ENG=PATH
+	$(Q)node tools/d2l.js $(FRA_ENG)
 
 golden: ## rewrite the vectors of tests/golden with PyTorch
 	$(need) torch
