@@ -72,8 +72,9 @@ FRA_ENG ?=
 d2l: dist ## train the book's three translation models as it does: make d2l FRA_ENG=PATH
 	$(Q)node tools/d2l.js $(FRA_ENG)
 
-golden: ## rewrite the vectors of tests/golden with PyTorch
-	$(need) torch
+golden: ## rewrite the vectors of tests/golden with PyTorch, and load a saved model there
+	$(need) torch node npm emcc
+	$(build) everything
 	$(Q)/usr/bin/python3 tests/golden/generate.py
 
 FUZZ_SECONDS ?= 20

@@ -14,7 +14,10 @@ import json
 import math
 import os
 import struct
+import subprocess
+import tempfile
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -115,6 +118,38 @@ def write_safetensors(parameters, path):
             out.write(tensor.numpy().astype("<f4").tobytes())
 
 
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header, data = json.loads(file.read(length)), file.read()
+    tensors = {}
+    for name, entry in header.items():
+        start, end = entry["data_offsets"]
+        numbers = np.frombuffer(data[start:end], "<f4").astype(np.float64)
+        tensors[name] = torch.from_numpy(numbers).reshape(entry["shape"])
+    return tensors
+
+
+def check_saved(batch, config):
+    """A model that the library trained and saved has the same logits in PyTorch."""
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = [os.path.join(folder, name) for name in ("batch.json", "config.json")]
+        for path, value in zip(inputs, (batch, config)):
+            with open(path, "w", encoding="ascii") as out:
+                json.dump(value, out)
+        subprocess.run(["node", os.path.join(HERE, "save.js"), folder, *inputs], check=True)
+        parameters = read_safetensors(os.path.join(folder, "model.safetensors"))
+        with open(os.path.join(folder, "logits.json"), encoding="ascii") as file:
+            found = json.load(file)
+    names = "norm", "activation", "finalNorm", "position"
+    model = Translator(*(config[name] for name in names)).double()
+    model.load_state_dict(parameters)
+    expected = step(model, batch)[0]
+    found = torch.tensor(found["data"], dtype=torch.float64).reshape(found["shape"])
+    inside = ~padding(batch["targetLens"], found.shape[1])
+    assert torch.allclose(found[inside], expected[inside], rtol=1e-5, atol=1e-5), config
+
+
 def six_digits(tensor):
     """Enough to tell 1e-4, and half the file."""
     return torch.tensor([float(f"{x:.6g}") for x in tensor.reshape(-1)]).reshape(tensor.shape)
@@ -185,6 +220,7 @@ def transformer():
     )
     for case in cases:
         case["config"] = dict(sizes, **case["config"])
+        check_saved(batch, case["config"])
     write_safetensors(parameters, os.path.join(HERE, "models", "transformer.safetensors"))
     lines = ",\n".join(json.dumps(plain(case), separators=(",", ":")) for case in cases)
     head = json.dumps(plain(dict(batch=batch, parameters=parameters)), separators=(",", ":"))
