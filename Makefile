@@ -30,7 +30,7 @@ C_FILES := $(call files,src/*.[ch] src/*/*.[ch] wasm/*.[ch] tests/*/*.[ch])
 
 # ---- what a person types -------------------------------------------------------------------------
 
-.PHONY: help play test test-c test-node test-browser check bench dist d2l golden fuzz format clean
+.PHONY: help play test test-c test-node test-browser check bench dist d2l corpora golden fuzz format clean
 .PHONY: everything native
 
 help: ## list these targets
@@ -71,6 +71,9 @@ dist: ## build dist/: the wasm, the library, the elements, the pages
 FRA_ENG ?=
 d2l: dist ## train the book's three translation models as it does: make d2l FRA_ENG=PATH
 	$(Q)node tools/d2l.js $(FRA_ENG)
+
+corpora: dist ## train on the project's own corpora, print BLEU and alignment on unseen pairs
+	$(Q)node tools/corpora.js
 
 golden: ## rewrite the vectors of tests/golden with PyTorch, and load a saved model there
 	$(need) torch node npm emcc
