@@ -34,7 +34,7 @@ C_FILES := $(call files,src/*.[ch] src/*/*.[ch] wasm/*.[ch] tests/*/*.[ch])
 .PHONY: everything native
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 play: dist ## install what is missing, build, and serve the playground
 	$(Q)node tools/serve.js --root dist --port 8000
