@@ -213,7 +213,7 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .column-light { top: 0; bottom: 0; left: calc(100% * var(--column, 0) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }
 .pointing-query .row-light, .pointing-key .of-keys .column-light { opacity: 1; }
 .formula { min-height: 2em; color: var(--attn-quiet); font-size: 12px; }
-.pipeline .formula math { display: inline math; }
+.pipeline .formula math { display: inline math; text-align: start; }
 .formula.large { font-size: 16px; color: var(--attn-ink); overflow: auto hidden; }
 
 .stage { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
