@@ -17,12 +17,13 @@ import { SequenceModel } from './sequences.js';
  * @property {number} [hiddens]  default 32
  * @property {number} [layers]  of the encoder and of the decoder, default 2
  * @property {number} [dropout]  between layers and of the weights, default 0
- * @property {number} [seed]  default 0
+ * @property {'torch' | 'xavier'} [initialiser]  PyTorch's own, or D2L's (default): each matrix ±√(6 ÷ (in + out))
+ * @property {number} [seed]  of parameters and dropout, default 0
  */
 
 const CONFIG = [
   ...['attention', 'sourceVocab', 'targetVocab', 'embedding', 'hiddens', 'layers', 'dropout'],
-  'seed',
+  ...['initialiser', 'seed'],
 ];
 
 export class Seq2seq extends SequenceModel {
@@ -41,6 +42,7 @@ export class Seq2seq extends SequenceModel {
       hiddens: integer(config.hiddens, 'hiddens', 1),
       layers: integer(config.layers, 'layers', 1),
       dropout: number(config.dropout, 'dropout'),
+      initialiser: config.initialiser,
       seed: seed(config.seed),
     };
     super(core, {
