@@ -101,10 +101,11 @@ static const attn_tensor *constant(const builder *in, const char *name, attn_rea
   return attn_fill_constant(in->tape, declare_vector(in, name, in->config->hiddens), value);
 }
 
-static const attn_tensor *table(const builder *in, const char *scope, int32_t rows) {
+static const attn_tensor *table(const builder *in, const char *scope, const char *axis,
+                                int32_t rows) {
   const int32_t previous = attn_scope_enter(in->tape, scope);
   attn_tensor *weight =
-      attn_parameter(in->tape, "weight", attn_shape2("V", rows, "H", in->config->hiddens));
+      attn_parameter(in->tape, "weight", attn_shape2(axis, rows, "H", in->config->hiddens));
   attn_fill_normal(in->tape, weight, in->config->seed, 1);
   attn_scope_leave(in->tape, previous);
   return weight;
@@ -230,9 +231,9 @@ static void positions(const builder *in, attn_transformer *model) {
     model->source.position = model->target.position =
         attn_sinusoidal(in->tape, "position", config->max_length, config->hiddens, 0);
   if (config->position == ATTN_POSITION_LEARNED && has_source(config))
-    model->source.position = table(in, "source_position", config->max_length);
+    model->source.position = table(in, "source_position", "T", config->max_length);
   if (config->position == ATTN_POSITION_LEARNED && has_target(config))
-    model->target.position = table(in, "target_position", config->max_length);
+    model->target.position = table(in, "target_position", "T", config->max_length);
   if (config->position == ATTN_POSITION_ALIBI)
     model->alibi_slopes = attn_alibi_slopes(in->tape, "alibi_slopes", config->heads);
 }
@@ -254,12 +255,12 @@ attn_transformer *attn_transformer_new(attn_tape *tape, const attn_transformer_c
   if (has_source(config)) {
     model->encoder = take_layers(tape, config->encoder_layers, sizeof *model->encoder);
     if (!model->encoder) return NULL;
-    model->source.table = table(&in, "source_embedding", config->source_vocab);
+    model->source.table = table(&in, "source_embedding", "V", config->source_vocab);
   }
   if (has_target(config)) {
     model->decoder = take_layers(tape, config->decoder_layers, sizeof *model->decoder);
     if (!model->decoder) return NULL;
-    model->target.table = table(&in, "target_embedding", config->target_vocab);
+    model->target.table = table(&in, "target_embedding", "V", config->target_vocab);
   }
   positions(&in, model);
   if (model->encoder) encoder(&in, model);

@@ -63,7 +63,7 @@ static attn_tensor *embed(attn_tape *tape, const attn_transformer_pass *pass, co
     x = attn_scale_by(tape, "scaled", x, attn_sqrt((attn_real)config->hiddens));
   if (weights->position && x)
     x = attn_add(tape, "input", x,
-                 attn_take_rows(tape, "position", weights->position, position, x->shape[1]));
+                 attn_slice(tape, "position", weights->position, 0, position, x->shape[1]));
   x = attn_dropout(tape, "dropped", x, dropout_of(pass, config->embedding_dropout), pass->seed);
   attn_scope_leave(tape, previous);
   return x;

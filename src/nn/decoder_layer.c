@@ -30,7 +30,8 @@ static attn_tensor *self_attention(attn_tape *tape, attn_decoder_past *past, con
   attn_past *projected = past->keep == ATTN_CACHE_KEYS_VALUES ? &past->self : &none;
   const attn_tensor *attended = x;
   if (past->keep == ATTN_CACHE_REPRESENTATIONS) {
-    if (past->inputs) attended = attn_append(tape, "inputs", past->inputs, x);
+    if (past->inputs)
+      attended = attn_join(tape, "inputs", 1, 2, (const attn_tensor *[]){past->inputs, x});
     past->inputs = attended;
   }
   attn_tensor *output = attn_multi_head_attention_after(

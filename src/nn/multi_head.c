@@ -26,7 +26,7 @@ static attn_tensor *project(attn_tape *tape, const char *projection, const char 
 static const attn_tensor *behind(attn_tape *tape, const char *name, const attn_tensor *past,
                                  const attn_tensor *x) {
   if (!past) return x;
-  return x ? attn_append(tape, name, past, x) : past;
+  return x ? attn_join(tape, name, past->rank - 2, 2, (const attn_tensor *[]){past, x}) : past;
 }
 
 attn_tensor *attn_multi_head_attention_after(attn_tape *tape, attn_past *past,

@@ -107,14 +107,6 @@ attn_tensor *attn_split_heads(attn_tape *tape, const char *name, const attn_tens
                               int32_t heads, const char *t);
 attn_tensor *attn_merge_heads(attn_tape *tape, const char *name, const attn_tensor *x);
 
-/* Rows first … first + count of a table [N, H]: [count, H]. */
-attn_tensor *attn_take_rows(attn_tape *tape, const char *name, const attn_tensor *table,
-                            int32_t first, int32_t count);
-
-/* past and x one behind the other along the last axis but one; their other axes agree. */
-attn_tensor *attn_append(attn_tape *tape, const char *name, const attn_tensor *past,
-                         const attn_tensor *x);
-
 /* heads [B, h, Tq, D] × head_mask [h]. */
 attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tensor *heads,
                              const attn_tensor *head_mask);
