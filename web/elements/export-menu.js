@@ -64,7 +64,7 @@ export function exportMenu(strings, make) {
     picture.width = bitmap.width;
     picture.height = bitmap.height;
     picture.getContext('2d')?.drawImage(bitmap, 0, 0);
-    picture.scrollIntoView({ block: 'nearest' });
+    byHand.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {() => Promise<string>} content */

@@ -76,7 +76,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .menu .entries button { padding: 5px 8px; text-align: start; border-radius: 4px; }
 .menu .entries button:hover { background: var(--attn-hairline); }
 .by-hand { padding: 10px 0; }
-.by-hand canvas { display: block; max-width: 100%; border: 1px solid var(--attn-hairline); }
+.by-hand canvas { display: block; max-width: 100%; max-height: 320px; border: 1px solid var(--attn-hairline); }
 .notice {
   display: flex;
   align-items: baseline;
