@@ -30,6 +30,9 @@ const here = globalThis.document?.currentScript?.getAttribute('src')
 /** A core that has not said a word for so long is taken for dead, in milliseconds. */
 const TIMEOUT = 5_000;
 
+/** After the first answer, in milliseconds: its figure is drawn before a worker takes up the machine. */
+const WORKER_DELAY = 100;
+
 /**
  * @param {() => Endpoint} open
  * @param {(reason: string) => void} onDeath  after it had started
@@ -174,19 +177,26 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
     return started;
   };
 
+  const theWorker = () => {
+    worker ??= startWorker();
+    worker.catch(() => {}); // the page's own thread goes on answering
+    return worker;
+  };
+
   /** @type {Client} */
   const client = {
     onRestart: undefined,
     async evaluate(request) {
       // A request that killed a worker waits for the next one: it is kept off the page's thread.
-      if (!worker && !hadWorker) standIn = startHere();
-      worker ??= startWorker();
-      const starting = worker;
-      starting.catch(() => {}); // the page's own thread goes on answering
+      if (!worker && !hadWorker) standIn ??= startHere();
       const backend = standIn
-        ? standIn.catch((error) => starting.catch(() => Promise.reject(error)))
-        : starting.catch(() => (standIn ??= startHere()));
-      return (await backend).evaluate(request);
+        ? standIn.catch((error) => theWorker().catch(() => Promise.reject(error)))
+        : theWorker().catch(() => (standIn ??= startHere()));
+      try {
+        return await (await backend).evaluate(request);
+      } finally {
+        setTimeout(() => standIn && theWorker(), WORKER_DELAY);
+      }
     },
     close() {
       for (const backend of [worker, standIn]) {
