@@ -7,6 +7,7 @@
  *
  * An encoder's logits come from memory, a decoder has no memory. Padding is masked by lengths: the
  * source's in both attentions over it, the target's in self-attention, which is causal besides. */
+#include "base/text.h"
 #include "math/functions.h"
 #include "models/transformer.h"
 #include "ops/ops.h"
@@ -16,14 +17,22 @@
 
 static bool check_lengths(attn_tape *tape, const char *what, const attn_tensor *ids,
                           const attn_tensor *lengths) {
+  const char *option = attn_text_equal(what, "source") ? "sourceLens" : "targetLens";
   if (lengths->rank != 1 || lengths->shape[0] != ids->shape[0])
-    return attn_fail(tape, ATTN_BAD_SHAPE,
-                     "there are %d lengths for %d sentences of the %s; they must be a list of as "
-                     "many",
-                     (int)attn_length(lengths), ids->shape[0], what);
-  for (int32_t b = 0; b < ids->shape[0]; b++)
-    if (lengths->data[b] == 0)
-      return attn_fail(tape, ATTN_BAD_VALUE, "sentence %d of the %s is empty", b, what);
+    return attn_fail_at(
+        tape, option, ATTN_BAD_SHAPE,
+        "there are %d lengths for %d sentences of the %s; they must be a list of as "
+        "many",
+        (int)attn_length(lengths), ids->shape[0], what);
+  for (int32_t b = 0; b < ids->shape[0]; b++) {
+    const attn_real length = lengths->data[b];
+    if (length == 0)
+      return attn_fail_at(tape, option, ATTN_BAD_VALUE, "sentence %d of the %s is empty", b, what);
+    if (!(length >= 1 && length <= ids->shape[1]) || length != (attn_real)(int32_t)length)
+      return attn_fail_at(tape, option, ATTN_BAD_VALUE,
+                          "%s[%d] %g is not a whole number from 1 to the %d tokens", option, b,
+                          (double)length, ids->shape[1]);
+  }
   return true;
 }
 
