@@ -195,7 +195,7 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
       try {
         return await (await backend).evaluate(request);
       } finally {
-        setTimeout(() => standIn && theWorker(), WORKER_DELAY);
+        if (standIn) setTimeout(() => standIn && theWorker(), WORKER_DELAY);
       }
     },
     close() {

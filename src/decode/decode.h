@@ -25,6 +25,10 @@ bool attn_check_decoding(attn_tape *tape, const attn_decode_options *options);
 /* How many rows such a search has at most. */
 int32_t attn_decoding_rows(const attn_decode_options *options);
 
+/* The tensor target [rows, count]: the first `count` tokens of each row, rows `stride` apart. */
+attn_tensor *attn_new_tokens(attn_tape *tape, const int32_t *tokens, int32_t stride, int32_t rows,
+                             int32_t count);
+
 /* A tensor beside the tape, with room for `count` numbers. */
 bool attn_reserve(attn_tape *tape, attn_tensor *out, const char *name, size_t count);
 

@@ -43,6 +43,17 @@ typedef struct search {
   attn_tensor *out, *out_scores; /* [width, max_length], [width]; the first `ended` are filled */
 } search;
 
+attn_tensor *attn_new_tokens(attn_tape *tape, const int32_t *tokens, int32_t stride, int32_t rows,
+                             int32_t count) {
+  attn_tensor *ids =
+      attn_push(tape, "input", "target", attn_shape2("B", rows, "T", count), 0, NULL);
+  if (!ids) return NULL;
+  for (int32_t row = 0; row < rows; row++)
+    for (int32_t t = 0; t < count; t++)
+      ids->data[row * count + t] = (attn_real)tokens[row * stride + t];
+  return attn_finish(tape, ids);
+}
+
 bool attn_check_decoding(attn_tape *tape, const attn_decode_options *options) {
   enum { MOST_TOKENS = 1 << 20, MOST_BEAMS = 1 << 10 };
   if (!ATTN_CHECK_CHOICE(tape, "method", options->method, ATTN_DECODE_METHOD_LIST)) return false;

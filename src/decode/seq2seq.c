@@ -27,14 +27,10 @@ static const attn_tensor *next(attn_tape *tape, void *state, const int32_t *toke
   const attn_tensor *logits = NULL;
   while (in->known < length) {
     const int32_t first = in->known, count = in->as_d2l ? 1 : length - first;
-    attn_tensor *ids =
-        attn_push(tape, "input", "target", attn_shape2("B", rows, "T", count), 0, NULL);
+    const attn_tensor *ids = attn_new_tokens(tape, tokens + first, stride, rows, count);
     if (!ids) return NULL;
-    for (int32_t row = 0; row < rows; row++)
-      for (int32_t t = 0; t < count; t++)
-        ids->data[row * count + t] = (attn_real)tokens[row * stride + first + t];
     if (in->as_d2l) in->state.context = in->state.hidden[in->model->decoder.layers - 1];
-    logits = attn_seq2seq_decode(tape, &pass, &in->state, attn_finish(tape, ids));
+    logits = attn_seq2seq_decode(tape, &pass, &in->state, ids);
     if (!logits) return NULL;
     in->known += count;
   }

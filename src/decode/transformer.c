@@ -62,13 +62,8 @@ static const attn_tensor *next(attn_tape *tape, void *state, const int32_t *toke
   decoding *in = state;
   const attn_transformer_pass pass = {.model = in->model};
   const int32_t first = in->known, count = length - first;
-  attn_tensor *ids =
-      attn_push(tape, "input", "target", attn_shape2("B", rows, "T", count), 0, NULL);
+  const attn_tensor *ids = attn_new_tokens(tape, tokens + first, stride, rows, count);
   if (!ids) return NULL;
-  for (int32_t row = 0; row < rows; row++)
-    for (int32_t t = 0; t < count; t++)
-      ids->data[row * count + t] = (attn_real)tokens[row * stride + first + t];
-  ids = attn_finish(tape, ids);
   if (in->cache != ATTN_CACHE_NONE) in->known = length;
   return attn_transformer_decode(tape, &pass, ids, NULL, in->memory.data ? &in->memory : NULL, NULL,
                                  in->as_d2l ? 0 : first, in->past);

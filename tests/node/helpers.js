@@ -252,3 +252,23 @@ export function badOption(call, name, code, values) {
     ...more,
   ]);
 }
+
+/** Two sentences of vocabularies of 11 and 13, the second one padded. */
+export const BATCH = {
+  source: [
+    [3, 1, 4, 1],
+    [5, 9, 0, 0],
+  ],
+  sourceLens: [4, 2],
+  target: [
+    [2, 7, 1],
+    [2, 8, 0],
+  ],
+  targetLens: [3, 2],
+  labels: [
+    [7, 1, 12],
+    [8, 12, 0],
+  ],
+};
+const { labels: _labels, ...input } = BATCH;
+export const INPUT = input;

@@ -6,6 +6,8 @@ import {
   assertClose,
   assertFails,
   assertSame,
+  BATCH,
+  INPUT,
   onEachEngine,
   SHAPE,
   tensor,
@@ -80,23 +82,6 @@ onEachEngine('kernel regression: what makes no sense is named', (engine) => {
 // ---- sequence to sequence ------------------------------------------------------------------------
 
 const SMALL = { sourceVocab: 11, targetVocab: 13, embedding: 8, hiddens: 12, seed: 5 };
-const BATCH = {
-  source: [
-    [3, 1, 4, 1],
-    [5, 9, 0, 0],
-  ],
-  sourceLens: [4, 2],
-  target: [
-    [2, 7, 1],
-    [2, 8, 0],
-  ],
-  targetLens: [3, 2],
-  labels: [
-    [7, 1, 12],
-    [8, 12, 0],
-  ],
-};
-const { labels: _labels, ...INPUT } = BATCH;
 
 onEachEngine('seq2seq: logits, and the weights of Bahdanau attention', (engine) => {
   for (const attention of ['none', 'bahdanau']) {

@@ -7,8 +7,10 @@ import {
   assertClose,
   assertFails,
   assertSame,
+  BATCH,
   engines,
   filled,
+  INPUT,
   onEachEngine,
   SHAPE,
   tensor,
@@ -21,23 +23,6 @@ const D2L = {
   ...{ attentionBias: false, initialiser: 'xavier' },
 };
 const SMALL = { sourceVocab: 11, targetVocab: 13, hiddens: 16, heads: 2, feedForward: 24, seed: 5 };
-const BATCH = {
-  source: [
-    [3, 1, 4, 1],
-    [5, 9, 0, 0],
-  ],
-  sourceLens: [4, 2],
-  target: [
-    [2, 7, 1],
-    [2, 8, 0],
-  ],
-  targetLens: [3, 2],
-  labels: [
-    [7, 1, 12],
-    [8, 12, 0],
-  ],
-};
-const { labels: _labels, ...INPUT } = BATCH;
 const INPUT_OF_TWO = { source: BATCH.source, sourceLens: BATCH.sourceLens };
 
 const size = ({ shape }) => shape.reduce((product, length) => product * length, 1);

@@ -42,7 +42,7 @@ export class Evaluator {
     this.#listener = listener;
   }
 
-  /** Starts a worker before there is anything to ask, while the figure is still being built. */
+  /** Starts the core before there is anything to ask, while the figure is still being built. */
   prepare() {
     this.#client.evaluate(this.#lesson.request(this.#lesson.defaults)).catch(() => {});
   }
