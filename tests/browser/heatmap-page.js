@@ -2,7 +2,7 @@
 import { pixel } from './harness.js';
 
 /** @typedef {import('./harness.js').Page} Page */
-/** @typedef {import('../../web/elements/attention-heatmap.js').AttentionHeatmap} Heatmap */
+/** @typedef {import('../../web/elements/heatmap/attention-heatmap.js').AttentionHeatmap} Heatmap */
 
 export const hostile = '"><img src=x onerror=alert(1)>';
 export const values = [
@@ -45,7 +45,7 @@ export function heatmapPage(browser) {
         });
       }
       const { defineHeatmap } = await import(
-        /** @type {string} */ ('/web/elements/attention-heatmap.js')
+        /** @type {string} */ ('/web/elements/heatmap/attention-heatmap.js')
       );
       defineHeatmap();
       Object.assign(heatmap, properties);

@@ -6,7 +6,7 @@ import { palette } from '../../web/elements/style.js';
 import { axe, eachBrowser, pixel } from './harness.js';
 import { causal, entry, heatmapPage, hostile, rgb, small, values, words } from './heatmap-page.js';
 
-/** @typedef {import('../../web/elements/attention-heatmap.js').AttentionHeatmap} Heatmap */
+/** @typedef {import('../../web/elements/heatmap/attention-heatmap.js').AttentionHeatmap} Heatmap */
 
 eachBrowser((browser) => {
   const { open, set, canvasOf, cell, colour, colours, events, text, selected } =
@@ -111,10 +111,10 @@ eachBrowser((browser) => {
       const early = /** @type {Heatmap} */ (document.getElementById('early'));
       early.matrix = [[0.5, 0.5]];
       const { defineHeatmap } = await import(
-        /** @type {string} */ ('/web/elements/attention-heatmap.js')
+        /** @type {string} */ ('/web/elements/heatmap/attention-heatmap.js')
       );
       defineHeatmap();
-      const again = await import(`/web/elements/attention-heatmap.js?${'again'}`);
+      const again = await import(`/web/elements/heatmap/attention-heatmap.js?${'again'}`);
       again.defineHeatmap();
       const later = /** @type {Heatmap} */ (document.createElement('attention-heatmap'));
       later.matrix = [[1]];

@@ -30,11 +30,11 @@ import { lessons } from '../lessons/index.js';
 import { encodeState, isAnchor, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
-import { figure, panelsOf } from './figure.js';
-import { keep } from './keep.js';
-import { Painter } from './painter.js';
+import { figure, panelsOf } from './multi-head/figure.js';
+import { Painter } from './multi-head/painter.js';
+import { keep } from './parts/keep.js';
+import { refusedTexts, retype } from './parts/refused.js';
 import { playgroundStyle } from './playground-style.js';
-import { refusedTexts, retype } from './refused.js';
 import { adopt } from './style.js';
 import { schemeOf, watchSurroundings } from './theme.js';
 import { checkLanguage, checkTheme, wantedPanels } from './wishes.js';
@@ -447,7 +447,7 @@ export class AttentionPlayground extends HTMLElement {
   }
 
   /**
-   * @param {import('./notices.js').Kind} kind
+   * @param {import('./parts/notices.js').Kind} kind
    * @param {any} [values]
    */
   #notify(kind, values = {}) {

@@ -2,8 +2,9 @@
  * Registers the elements. Importing this, or loading the classic script, is all a page does; a second
  * copy of the script finds the names taken and leaves the first copy in place.
  */
-import { AttentionHeatmap } from './attention-heatmap.js';
+
 import { AttentionPlayground } from './attention-playground.js';
+import { AttentionHeatmap } from './heatmap/attention-heatmap.js';
 import { AttentionFrame, AttentionSettings } from './page.js';
 import { missing, standIn } from './support.js';
 

@@ -4,9 +4,9 @@
  */
 import type { Kind, Range } from '../draw/colour.js';
 import type { State } from '../lessons/state.js';
-import type { AttentionHeatmap } from './attention-heatmap.js';
 import type { AttentionPlayground } from './attention-playground.js';
-import type { HeatmapStrings, Matrix, MatrixLike, Token } from './heatmap-data.js';
+import type { AttentionHeatmap } from './heatmap/attention-heatmap.js';
+import type { HeatmapStrings, Matrix, MatrixLike, Token } from './heatmap/data.js';
 
 export * from './index.js';
 

@@ -2,13 +2,13 @@
  * Every tensor of the figure: its name, its shape in letters and numbers, what it is computed from,
  * and the axis along which it sums to 1. A name shows its tensor on the stage.
  */
-import { fill } from '../draw/format.js';
-import { h, list, setAttribute, setText } from './dom.js';
-import { fold } from './fold.js';
+import { fill } from '../../draw/format.js';
+import { h, list, setAttribute, setText } from '../dom.js';
+import { fold } from '../parts/fold.js';
 
 /**
- * @param {import('./controls.js').Context} context
- * @returns {import('./controls.js').Part & { element: HTMLDetailsElement }}
+ * @param {import('../parts/controls.js').Context} context
+ * @returns {import('../parts/controls.js').Part & { element: HTMLDetailsElement }}
  */
 export function shapeTable({ lesson, strings, dispatch }) {
   const words = strings.shapes;
@@ -24,7 +24,7 @@ export function shapeTable({ lesson, strings, dispatch }) {
       h('table', { class: 'shapes' }, h('thead', null, h('tr', null, ...head)), body),
     ),
   );
-  /** @type {import('../lessons/multi-head-view.js').TensorInfo[]} */
+  /** @type {import('../../lessons/multi-head-view.js').TensorInfo[]} */
   let tensors = [];
 
   /** @param {number} index */

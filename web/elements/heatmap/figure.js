@@ -2,20 +2,20 @@
  * What one heatmap shows: parts that were checked to fit together, the words for them, and the
  * picture and files made from them. Knows no element, so it is made anew whenever a part changes.
  */
-import { extentOf, rangeOf, scaleFor } from '../draw/colour.js';
-import { csv, json, npy } from '../draw/export-data.js';
-import { SvgPen } from '../draw/export-svg.js';
-import { fill, short, tokenLabel } from '../draw/format.js';
-import { cellTexts, drawHeatmap } from '../draw/heatmap.js';
-import { layoutHeatmap } from '../draw/layout.js';
-import { checkFit } from './heatmap-data.js';
+import { extentOf, rangeOf, scaleFor } from '../../draw/colour.js';
+import { csv, json, npy } from '../../draw/export-data.js';
+import { SvgPen } from '../../draw/export-svg.js';
+import { fill, short, tokenLabel } from '../../draw/format.js';
+import { cellTexts, drawHeatmap } from '../../draw/heatmap.js';
+import { layoutHeatmap } from '../../draw/layout.js';
+import { checkFit } from './data.js';
 
-/** @typedef {import('../draw/colour.js').Matrix} Matrix */
-/** @typedef {import('./heatmap-data.js').Token} Token */
-/** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
-/** @typedef {import('../draw/pen.js').Theme} Theme */
-/** @typedef {Pick<import('../draw/layout.js').LayoutOptions, 'width' | 'ratio' | 'measure'>} Room */
-/** @typedef {Pick<import('../draw/heatmap.js').Heatmap, 'highlight' | 'selected'>} Marks */
+/** @typedef {import('../../draw/colour.js').Matrix} Matrix */
+/** @typedef {import('./data.js').Token} Token */
+/** @typedef {import('./data.js').HeatmapStrings} HeatmapStrings */
+/** @typedef {import('../../draw/pen.js').Theme} Theme */
+/** @typedef {Pick<import('../../draw/layout.js').LayoutOptions, 'width' | 'ratio' | 'measure'>} Room */
+/** @typedef {Pick<import('../../draw/heatmap.js').Heatmap, 'highlight' | 'selected'>} Marks */
 
 /**
  * @typedef {object} Parts
@@ -25,8 +25,8 @@ import { checkFit } from './heatmap-data.js';
  * @property {ArrayLike<number> | null} mask
  * @property {ArrayLike<number> | null} rowFlags
  * @property {readonly (readonly [row: number, column: number])[]} edited
- * @property {import('../draw/colour.js').Kind} kind
- * @property {import('../draw/colour.js').Range | null} range
+ * @property {import('../../draw/colour.js').Kind} kind
+ * @property {import('../../draw/colour.js').Range | null} range
  * @property {'cividis' | 'viridis'} palette
  * @property {string | null} label
  * @property {string | null} rowAxis
@@ -141,7 +141,7 @@ export class Figure {
     if (roomy) this.texts ??= cellTexts(matrix, mask);
     const values = roomy ? this.texts : null;
 
-    /** @type {import('../draw/legend.js').LegendNote[]} */
+    /** @type {import('../../draw/legend.js').LegendNote[]} */
     const notes = [];
     if (extent.masked > 0) notes.push({ kind: 'masked', text: strings.maskedLegend });
     if (extent.notANumber > 0) notes.push({ kind: 'notANumber', text: strings.notANumberLegend });

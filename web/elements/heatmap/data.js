@@ -3,12 +3,12 @@
  * an error whose message is English for the caller, and which the element shows in the language of
  * its reader.
  */
-import { fill } from '../draw/format.js';
-import en from '../i18n/en.js';
+import { fill } from '../../draw/format.js';
+import en from '../../i18n/en.js';
 
-/** @typedef {import('../draw/colour.js').Matrix} Matrix */
-/** @typedef {import('../draw/colour.js').Kind} Kind */
-/** @typedef {import('../draw/colour.js').Range} Range */
+/** @typedef {import('../../draw/colour.js').Matrix} Matrix */
+/** @typedef {import('../../draw/colour.js').Kind} Kind */
+/** @typedef {import('../../draw/colour.js').Range} Range */
 /** @typedef {typeof en.heatmap} HeatmapStrings */
 /** @typedef {string | Uint8Array} Token */
 

@@ -2,12 +2,12 @@
  * What the maps of one figure share: the theme, the size of small maps, and for each result the scale
  * and the mask of every tensor, made once however many maps show it.
  */
-import { extentOf, rangeOf, scaleFor } from '../draw/colour.js';
-import { themeOf } from './theme.js';
+import { extentOf, rangeOf, scaleFor } from '../../draw/colour.js';
+import { themeOf } from '../theme.js';
 
 /**
- * @typedef {import('../lessons/multi-head-view.js').Result} Result
- * @typedef {import('../draw/colour.js').Scale} Scale
+ * @typedef {import('../../lessons/multi-head-view.js').Result} Result
+ * @typedef {import('../../draw/colour.js').Scale} Scale
  */
 
 export class Painter {
@@ -21,12 +21,12 @@ export class Painter {
 
   /**
    * @param {Element} host the element that has adopted the shared tokens
-   * @param {import('../lessons/index.js').Lesson} lesson
+   * @param {import('../../lessons/index.js').Lesson} lesson
    */
   constructor(host, lesson) {
     this.host = host;
     this.lesson = lesson;
-    /** @type {import('./theme.js').Theme | null} */
+    /** @type {import('../theme.js').Theme | null} */
     this.theme = null;
   }
 
@@ -89,7 +89,7 @@ export class Painter {
    * @param {Result} result
    * @param {string} tensor
    * @param {number} head
-   * @returns {import('./mini-map.js').Picture & { matrix: import('../lessons/multi-head-view.js').Matrix } | null}
+   * @returns {import('../heatmap/mini-map.js').Picture & { matrix: import('../../lessons/multi-head-view.js').Matrix } | null}
    */
   picture(result, tensor, head) {
     const matrix = this.lesson.matrixOf(result, tensor, head);
@@ -106,7 +106,7 @@ export class Painter {
    * The mask as a map shows it. A masked weight that came out as NaN, as a fill of −∞ makes them, is
    * shown as NaN: the reader must see it.
    * @param {Result} result
-   * @param {import('../lessons/multi-head-view.js').Matrix} matrix
+   * @param {import('../../lessons/multi-head-view.js').Matrix} matrix
    * @param {number} head
    */
   #masked(result, { tensor, data }, head) {
@@ -118,8 +118,8 @@ export class Painter {
   }
 
   /**
-   * @param {import('./mini-map.js').MiniMap} map
-   * @param {import('./mini-map.js').Picture} picture
+   * @param {import('../heatmap/mini-map.js').MiniMap} map
+   * @param {import('../heatmap/mini-map.js').Picture} picture
    */
   paint(map, picture) {
     this.theme ??= themeOf(this.host);

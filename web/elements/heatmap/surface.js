@@ -13,7 +13,7 @@
  *   });
  *   shadow.append(surface.frame);          // then connect() and disconnect() with the host
  */
-import { themeOf, watchSurroundings } from './theme.js';
+import { themeOf, watchSurroundings } from '../theme.js';
 
 export class Surface {
   frame = document.createElement('div');
@@ -22,7 +22,7 @@ export class Surface {
   /** Room for the figure in CSS pixels: a whole number of device pixels. */
   width = 0;
   ratio = 1;
-  theme = /** @type {import('./theme.js').Theme} */ ({});
+  theme = /** @type {import('../theme.js').Theme} */ ({});
 
   #host;
   #draw;
@@ -118,7 +118,7 @@ export class Surface {
     canvas.style.height = `${high / this.ratio}px`;
   }
 
-  /** @type {import('../draw/layout.js').Measure} */
+  /** @type {import('../../draw/layout.js').Measure} */
   measure = (text, font) => {
     // Setting a font costs more than measuring with it.
     if (this.#font !== font) this.#ruler.font = font;

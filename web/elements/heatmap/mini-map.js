@@ -4,14 +4,14 @@
  * errors. Edited cells and the lights over one row and one column are boxes above the canvas; the lights
  * follow custom properties set once on the stage, so that pointing at a token paints nothing.
  */
-import { paintCells } from '../draw/heatmap.js';
-import { layoutHeatmap } from '../draw/layout.js';
-import { h, list } from './dom.js';
+import { paintCells } from '../../draw/heatmap.js';
+import { layoutHeatmap } from '../../draw/layout.js';
+import { h, list } from '../dom.js';
 
 /**
  * @typedef {object} Picture
- * @property {import('../draw/colour.js').Matrix & { columnAxis?: string }} matrix rows are queries
- * @property {import('../draw/colour.js').Scale} scale
+ * @property {import('../../draw/colour.js').Matrix & { columnAxis?: string }} matrix rows are queries
+ * @property {import('../../draw/colour.js').Scale} scale
  * @property {ArrayLike<number> | null} masked
  * @property {(readonly [row: number, column: number])[]} edited
  */
@@ -35,7 +35,7 @@ export class MiniMap {
   /**
    * @param {Picture} picture
    * @param {number} size the side of a square that holds it, in CSS pixels
-   * @param {import('./theme.js').Theme} theme
+   * @param {import('../theme.js').Theme} theme
    */
   paint({ matrix, scale, masked, edited }, size, theme) {
     const { rows, columns } = matrix;

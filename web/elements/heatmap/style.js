@@ -1,5 +1,5 @@
 /** The own rules of <attention-heatmap>, beside the look that all elements share. */
-import { sheet } from './style.js';
+import { sheet } from '../style.js';
 
 export const style = sheet(`
 .frame { position: relative; max-width: 100%; }

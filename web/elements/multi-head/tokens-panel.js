@@ -2,19 +2,19 @@
  * What goes in as text: one side, or both in cross-attention, and how the texts are cut.
  */
 
-import { makers } from './controls.js';
-import { h } from './dom.js';
-import { tokenEditor } from './token-editor.js';
+import { h } from '../dom.js';
+import { makers } from '../parts/controls.js';
+import { tokenEditor } from '../parts/token-editor.js';
 
 /**
- * @param {import('./controls.js').Context} context
- * @param {(pointed: import('./token-editor.js').Pointed) => void} point
- * @returns {import('./controls.js').Part}
+ * @param {import('../parts/controls.js').Context} context
+ * @param {(pointed: import('../parts/token-editor.js').Pointed) => void} point
+ * @returns {import('../parts/controls.js').Part}
  */
 export function tokensPanel(context, point) {
   const target = tokenEditor('target', context, point);
   const source = tokenEditor('source', context, point);
-  /** @type {import('./controls.js').Model | null} */
+  /** @type {import('../parts/controls.js').Model | null} */
   let model = null;
 
   const unit = makers.radios(

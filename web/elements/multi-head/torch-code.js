@@ -2,13 +2,13 @@
  * The same steps as lines of PyTorch, for readers who think in code; the whole script, inputs and
  * parameters included, is a copy away.
  */
-import { h, setText } from './dom.js';
-import { fold } from './fold.js';
+import { h, setText } from '../dom.js';
+import { fold } from '../parts/fold.js';
 
 /**
- * @param {import('./controls.js').Context} context
+ * @param {import('../parts/controls.js').Context} context
  * @param {() => void} copy the whole script
- * @returns {import('./controls.js').Part & { element: HTMLDetailsElement }}
+ * @returns {import('../parts/controls.js').Part & { element: HTMLDetailsElement }}
  */
 export function torchCode({ lesson, strings }, copy) {
   const code = h('pre', { class: 'code', tabIndex: 0 });

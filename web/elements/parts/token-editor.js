@@ -8,10 +8,10 @@
  * holds beyond them; any other chip under edit gives way when the list puts another token there. Nothing is read from a field while an input method is
  * still composing; the Enter that ends a composition is the input method's own.
  */
-import { fill, tokenLabel } from '../draw/format.js';
-import { MAX_TOKEN } from '../lessons/state.js';
-import { joinTokens, matchTokens, retokenise, sameTokens, tokenise } from '../text/tokenise.js';
-import { freshId, h, list, setAttribute, setText } from './dom.js';
+import { fill, tokenLabel } from '../../draw/format.js';
+import { MAX_TOKEN } from '../../lessons/state.js';
+import { joinTokens, matchTokens, retokenise, sameTokens, tokenise } from '../../text/tokenise.js';
+import { freshId, h, list, setAttribute, setText } from '../dom.js';
 
 /**
  * @typedef {import('./controls.js').Context} Context
@@ -19,7 +19,7 @@ import { freshId, h, list, setAttribute, setText } from './dom.js';
  * @typedef {{ query?: number | null, key?: number | null }} Pointed the tokens to light in the maps
  */
 
-/** @typedef {import('./controls.js').Part & { recut: (unit: import('../text/tokenise.js').Unit) => string[] | null }} TokenEditor */
+/** @typedef {import('./controls.js').Part & { recut: (unit: import('../../text/tokenise.js').Unit) => string[] | null }} TokenEditor */
 
 /** Pixels a pointer travels before a press on a chip becomes a drag. */
 const DRAG_START = 6;
@@ -34,7 +34,7 @@ export function tokenEditor(side, context, point) {
   const { lesson, strings, dispatch } = context;
   const words = strings.tokens;
   const field = lesson.table[side];
-  /** @type {import('../lessons/state.js').State} */
+  /** @type {import('../../lessons/state.js').State} */
   let state = lesson.defaults;
   /** @type {string[]} */
   let tokens = [];
@@ -441,7 +441,7 @@ export function tokenEditor(side, context, point) {
 
 /**
  * @param {number} reasons bits
- * @param {import('../i18n/index.js').Strings} strings
+ * @param {import('../../i18n/index.js').Strings} strings
  */
 export function reasonWords(reasons, { heatmap }) {
   return Object.entries(heatmap.reasons)

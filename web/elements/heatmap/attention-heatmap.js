@@ -39,23 +39,23 @@
  * animation frame (`await heatmap.updated`). Parts for styling: caption, figure, readout,
  * error.
  */
-import { fill, float32, full, short } from '../draw/format.js';
-import { drawHeatmap } from '../draw/heatmap.js';
-import { boxOf, cellAt } from '../draw/layout.js';
-import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
-import { Problem } from './heatmap-data.js';
-import { HeatmapEditor } from './heatmap-editor.js';
-import { Figure } from './heatmap-figure.js';
-import { gridLimit, HeatmapGrid } from './heatmap-grid.js';
-import { blank, byAttribute, flags, properties } from './heatmap-properties.js';
-import { style } from './heatmap-style.js';
-import { adopt } from './style.js';
+import { fill, float32, full, short } from '../../draw/format.js';
+import { drawHeatmap } from '../../draw/heatmap.js';
+import { boxOf, cellAt } from '../../draw/layout.js';
+import { languageOf, stringsOf, watchLanguage } from '../../i18n/index.js';
+import { adopt } from '../style.js';
+import { schemeOf } from '../theme.js';
+import { Problem } from './data.js';
+import { HeatmapEditor } from './editor.js';
+import { Figure } from './figure.js';
+import { gridLimit, HeatmapGrid } from './grid.js';
+import { blank, byAttribute, flags, properties } from './properties.js';
+import { style } from './style.js';
 import { Surface } from './surface.js';
-import { schemeOf } from './theme.js';
 
-/** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
-/** @typedef {import('./heatmap-grid.js').Cell} Cell */
-/** @typedef {new () => HTMLElement & import('./tag-names.js').HeatmapProperties} Base */
+/** @typedef {import('./data.js').HeatmapStrings} HeatmapStrings */
+/** @typedef {import('./grid.js').Cell} Cell */
+/** @typedef {new () => HTMLElement & import('../tag-names.js').HeatmapProperties} Base */
 
 /** Changes that follow each other faster, in milliseconds, are one motion of the reader's hand. */
 const REST = 250;
@@ -117,7 +117,7 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
   /** A copy of the canvas, once it has rested. @type {HTMLCanvasElement | null} */
   #before = null;
   #rest = 0;
-  /** @type {import('../draw/layout.js').Geometry | null} */
+  /** @type {import('../../draw/layout.js').Geometry | null} */
   #geometry = null;
   /** @type {Cell | null} */
   #hover = null;

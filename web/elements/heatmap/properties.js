@@ -12,7 +12,7 @@ import {
   readMatrix,
   readPalette,
   readRange,
-} from './heatmap-data.js';
+} from './data.js';
 
 /**
  * @typedef {object} Property
@@ -60,8 +60,8 @@ export const byAttribute = Object.fromEntries(
 
 /** What the properties hold at first. */
 export const blank = () =>
-  /** @type {Omit<import('./heatmap-figure.js').Parts, 'matrix' | 'thumbnail' | 'strings'> &
-   *   Pick<import('./tag-names.js').HeatmapProperties, 'matrix' | 'strings'>} */ (
+  /** @type {Omit<import('./figure.js').Parts, 'matrix' | 'thumbnail' | 'strings'> &
+   *   Pick<import('../tag-names.js').HeatmapProperties, 'matrix' | 'strings'>} */ (
     Object.fromEntries(
       Object.entries(properties).map(([name, { check }]) => [name, check?.(null) ?? null]),
     )

@@ -2,8 +2,8 @@
  * Try this: small experiments, each an ordinary link to a state, and the sentence that says what to
  * look for in the one that was chosen.
  */
-import { encodeState } from '../lessons/state.js';
-import { h, setAttribute, setText } from './dom.js';
+import { encodeState } from '../../lessons/state.js';
+import { h, setAttribute, setText } from '../dom.js';
 
 /**
  * @param {import('./controls.js').Context} context

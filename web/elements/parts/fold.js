@@ -1,7 +1,7 @@
 /**
  * Something that opens and closes: its name, and beside it what it holds in a few words while closed.
  */
-import { h, setText } from './dom.js';
+import { h, setText } from '../dom.js';
 
 /**
  * @param {string} name

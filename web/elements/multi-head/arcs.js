@@ -2,16 +2,16 @@
  * Attention as arcs between two columns of tokens, on a canvas that fits its room. Pointing at a token
  * or a curve lights it, here and in the maps.
  */
-import { arcAt, drawArcs, layoutArcs } from '../draw/arcs.js';
-import { SvgPen } from '../draw/export-svg.js';
-import { tokenLabel } from '../draw/format.js';
-import { Surface } from './surface.js';
+import { arcAt, drawArcs, layoutArcs } from '../../draw/arcs.js';
+import { SvgPen } from '../../draw/export-svg.js';
+import { tokenLabel } from '../../draw/format.js';
+import { Surface } from '../heatmap/surface.js';
 
-/** @typedef {import('./token-editor.js').Pointed} Pointed */
+/** @typedef {import('../parts/token-editor.js').Pointed} Pointed */
 
 /**
  * @typedef {object} Arcs
- * @property {import('../draw/colour.js').Matrix} matrix
+ * @property {import('../../draw/colour.js').Matrix} matrix
  * @property {ArrayLike<number> | null} masked
  * @property {number} largest the weight that gets the widest curve
  * @property {readonly string[]} queries
@@ -27,7 +27,7 @@ export class ArcsView {
   /** @type {Pointed} */
   #pointed = {};
   #surface;
-  /** @type {import('../draw/arcs.js').ArcsGeometry | null} */
+  /** @type {import('../../draw/arcs.js').ArcsGeometry | null} */
   #geometry = null;
 
   /**

@@ -2,17 +2,17 @@
  * Sentences about the figure as a whole that no control is to blame for. One of each kind, until the
  * reader takes it away or it no longer holds.
  */
-import { fill } from '../draw/format.js';
-import { failureWords } from '../i18n/index.js';
-import { h, setText } from './dom.js';
+import { fill } from '../../draw/format.js';
+import { failureWords } from '../../i18n/index.js';
+import { h, setText } from '../dom.js';
 
 /**
- * @typedef {Exclude<keyof import('../i18n/index.js').Strings['notices'], 'close'>} Kind
+ * @typedef {Exclude<keyof import('../../i18n/index.js').Strings['notices'], 'close'>} Kind
  * @typedef {Record<string, string>} Values for the places of the sentence; of `failed` the error itself
  */
 
 /**
- * @param {import('../i18n/index.js').Strings} strings
+ * @param {import('../../i18n/index.js').Strings} strings
  * @param {Iterable<[Kind, Values]>} said in another language
  */
 export function notices(strings, said = []) {

@@ -4,9 +4,9 @@
  * it is, with a sentence beside it that says what would be right. Enter that ends an IME
  * composition belongs to the IME.
  */
-import { fill, parse } from '../draw/format.js';
+import { fill, parse } from '../../draw/format.js';
 
-/** @typedef {import('./heatmap-data.js').HeatmapStrings} HeatmapStrings */
+/** @typedef {import('./data.js').HeatmapStrings} HeatmapStrings */
 
 export class HeatmapEditor {
   input = document.createElement('input');
@@ -53,7 +53,7 @@ export class HeatmapEditor {
 
   /**
    * @param {object} options
-   * @param {import('../draw/pen.js').Box} options.box of the cell inside the frame
+   * @param {import('../../draw/pen.js').Box} options.box of the cell inside the frame
    * @param {number} options.room width of the frame
    * @param {string} options.name what is edited
    * @param {string} options.text

@@ -11,14 +11,15 @@
  *
  * A page that embeds the figure names the panels it wants; the others stay one click away.
  */
-import { controlGroup } from './control-group.js';
-import { h, setAttribute } from './dom.js';
-import { experiments } from './experiments.js';
-import { exportMenu } from './export-menu.js';
-import { fold } from './fold.js';
+
+import { h, setAttribute } from '../dom.js';
+import { controlGroup } from '../parts/control-group.js';
+import { experiments } from '../parts/experiments.js';
+import { exportMenu } from '../parts/export-menu.js';
+import { fold } from '../parts/fold.js';
+import { notices } from '../parts/notices.js';
 import { heads } from './heads.js';
 import { inspector } from './inspector.js';
-import { notices } from './notices.js';
 import { pipeline } from './pipeline.js';
 import { shapeTable } from './shape-table.js';
 import { stage } from './stage.js';
@@ -26,9 +27,9 @@ import { tokensPanel } from './tokens-panel.js';
 import { torchCode } from './torch-code.js';
 
 /**
- * @typedef {import('./controls.js').Context} Context
- * @typedef {import('./controls.js').Model} Model
- * @typedef {import('./token-editor.js').Pointed} Pointed
+ * @typedef {import('../parts/controls.js').Context} Context
+ * @typedef {import('../parts/controls.js').Model} Model
+ * @typedef {import('../parts/token-editor.js').Pointed} Pointed
  * @typedef {{ row: number, column: number }} Cell
  *
  * @typedef {object} Actions
@@ -39,7 +40,7 @@ import { torchCode } from './torch-code.js';
 
 /**
  * The names of the panels.
- * @param {import('../lessons/index.js').Lesson} lesson
+ * @param {import('../../lessons/index.js').Lesson} lesson
  */
 export const panelsOf = ({ groups }) => [
   ...new Set(['experiments', 'tokens', ...groups, 'inspector', 'shapes', 'torch', 'export']),
@@ -56,7 +57,7 @@ const open = ['variant', 'masks', 'heads'];
  * @param {Context} context
  * @param {import('./painter.js').Painter} painter
  * @param {Actions} actions
- * @param {import('./export-menu.js').Exports} exports
+ * @param {import('../parts/export-menu.js').Exports} exports
  * @param {string[] | null} wanted names of panels, null for all
  * @param {ReturnType<ReturnType<typeof notices>['all']>} [notes] that are to be said again
  */

@@ -2,14 +2,14 @@
  * The steps from scores to output, left to right: a small map of each, its name and its formula. The
  * one that is shown large is pressed.
  */
-import { formulas } from '../../build/formulas.js';
-import { h, list, math, setAttribute, setText } from './dom.js';
-import { MiniMap } from './mini-map.js';
+import { formulas } from '../../../build/formulas.js';
+import { h, list, math, setAttribute, setText } from '../dom.js';
+import { MiniMap } from '../heatmap/mini-map.js';
 
 /**
- * @param {import('./controls.js').Context} context
+ * @param {import('../parts/controls.js').Context} context
  * @param {import('./painter.js').Painter} painter
- * @returns {import('./controls.js').Part}
+ * @returns {import('../parts/controls.js').Part}
  */
 export function pipeline({ lesson, strings, dispatch }, painter) {
   /** @type {MiniMap[]} */
@@ -22,7 +22,7 @@ export function pipeline({ lesson, strings, dispatch }, painter) {
 
   /**
    * @param {string} step
-   * @param {import('../lessons/state.js').State} state
+   * @param {import('../../lessons/state.js').State} state
    */
   const words = (step, state) =>
     /** @type {Record<string, string>} */ (

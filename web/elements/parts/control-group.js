@@ -2,8 +2,9 @@
  * One group of controls behind a line that says in a few words how it stands. What the core finds wrong
  * with a field is said below its control, and opens the group.
  */
+
+import { h, setText } from '../dom.js';
 import { makers } from './controls.js';
-import { h, setText } from './dom.js';
 import { fold } from './fold.js';
 
 /**

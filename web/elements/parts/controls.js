@@ -3,21 +3,21 @@
  * sends what the reader chose; it never changes the state itself. What is typed and does not fit
  * stays in its field, with one sentence beside it, until it fits or the field gets another value.
  */
-import { fill, parse } from '../draw/format.js';
-import { isValid } from '../lessons/state.js';
-import { freshId, h, list, setAttribute, setText } from './dom.js';
+import { fill, parse } from '../../draw/format.js';
+import { isValid } from '../../lessons/state.js';
+import { freshId, h, list, setAttribute, setText } from '../dom.js';
 
 /**
- * @typedef {import('../lessons/index.js').Control} Control
- * @typedef {import('../lessons/index.js').Lesson} Lesson
- * @typedef {import('../lessons/state.js').State} State
- * @typedef {import('../lessons/multi-head.js').Intent} Intent
- * @typedef {import('../lessons/multi-head-view.js').Result} Result
+ * @typedef {import('../../lessons/index.js').Control} Control
+ * @typedef {import('../../lessons/index.js').Lesson} Lesson
+ * @typedef {import('../../lessons/state.js').State} State
+ * @typedef {import('../../lessons/multi-head.js').Intent} Intent
+ * @typedef {import('../../lessons/multi-head-view.js').Result} Result
  *
  * @typedef {object} Context what every part of a figure is made with
  * @property {Lesson} lesson
- * @property {import('../i18n/index.js').Strings} strings
- * @property {import('../i18n/index.js').Language} language
+ * @property {import('../../i18n/index.js').Strings} strings
+ * @property {import('../../i18n/index.js').Language} language
  * @property {(intent: Intent, together?: string) => void} dispatch `together`: steps of one key that
  *   follow quickly are undone at once
  *

@@ -3,15 +3,15 @@
  * cell of an attention map it walks the steps: the products of query and key, the score, what the mask
  * did, the weights of the row. Each number on the way can be typed over.
  */
-import { formulas } from '../../build/formulas.js';
-import { fill, float32, full, parse, short, tokenLabel } from '../draw/format.js';
-import { freshId, h, list, math, setAttribute, setText } from './dom.js';
-import { reasonWords } from './token-editor.js';
+import { formulas } from '../../../build/formulas.js';
+import { fill, float32, full, parse, short, tokenLabel } from '../../draw/format.js';
+import { freshId, h, list, math, setAttribute, setText } from '../dom.js';
+import { reasonWords } from '../parts/token-editor.js';
 
 /**
- * @typedef {import('./controls.js').Context} Context
- * @typedef {import('./controls.js').Model} Model
- * @typedef {import('../lessons/multi-head-view.js').Matrix} Matrix
+ * @typedef {import('../parts/controls.js').Context} Context
+ * @typedef {import('../parts/controls.js').Model} Model
+ * @typedef {import('../../lessons/multi-head-view.js').Matrix} Matrix
  */
 
 /** The numbers of a cell of an attention map that can be typed over, in the order of computation. */
@@ -313,7 +313,7 @@ function numberField(label, { lesson, strings, dispatch }, tensor) {
   return {
     element,
     /**
-     * @param {import('../lessons/state.js').State} state
+     * @param {import('../../lessons/state.js').State} state
      * @param {string} name of the tensor
      * @param {number[]} place
      * @param {number} number
@@ -329,7 +329,7 @@ function numberField(label, { lesson, strings, dispatch }, tensor) {
         complain('');
       }
       const edited = state.edits.some(
-        (/** @type {import('../lessons/state.js').Edit} */ edit) =>
+        (/** @type {import('../../lessons/state.js').Edit} */ edit) =>
           edit.name === name && edit.at.join() === place.join(),
       );
       element.classList.toggle('edited', edited);

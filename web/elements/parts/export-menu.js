@@ -2,7 +2,7 @@
  * What a reader takes away: the picture, the numbers, the link, the code to embed. A frame that may
  * neither save files nor use the clipboard shows the text or the picture, to be copied by hand.
  */
-import { h, setText } from './dom.js';
+import { h, setText } from '../dom.js';
 
 /**
  * @typedef {object} Exports makes what is taken away, when asked
@@ -16,7 +16,7 @@ import { h, setText } from './dom.js';
  */
 
 /**
- * @param {import('../i18n/index.js').Strings} strings
+ * @param {import('../../i18n/index.js').Strings} strings
  * @param {Exports} make
  */
 export function exportMenu(strings, make) {

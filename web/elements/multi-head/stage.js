@@ -2,20 +2,20 @@
  * The stage: one tensor large, as a heatmap or as arcs. Cells are chosen, edited in place, and, while
  * the reader draws a mask, closed and opened with a click or the space bar.
  */
-import { fill } from '../draw/format.js';
+import { fill } from '../../draw/format.js';
+import { h, setText } from '../dom.js';
+import { makers } from '../parts/controls.js';
 import { ArcsView } from './arcs.js';
-import { makers } from './controls.js';
-import { h, setText } from './dom.js';
 
 /**
- * @typedef {import('./attention-heatmap.js').AttentionHeatmap} AttentionHeatmap
- * @typedef {import('./controls.js').Model} Model
- * @typedef {import('./token-editor.js').Pointed} Pointed
+ * @typedef {import('../heatmap/attention-heatmap.js').AttentionHeatmap} AttentionHeatmap
+ * @typedef {import('../parts/controls.js').Model} Model
+ * @typedef {import('../parts/token-editor.js').Pointed} Pointed
  * @typedef {{ row: number, column: number }} Cell
  */
 
 /**
- * @param {import('./controls.js').Context} context
+ * @param {import('../parts/controls.js').Context} context
  * @param {import('./painter.js').Painter} painter
  * @param {{ look: (cell: Cell | null) => void, point: (pointed: Pointed) => void }} glance
  */
@@ -38,7 +38,7 @@ export function stage(context, painter, { look, point }) {
   );
   /** @type {Model | null} */
   let model = null;
-  /** @type {import('../lessons/multi-head-view.js').Matrix | null} */
+  /** @type {import('../../lessons/multi-head-view.js').Matrix | null} */
   let matrix = null;
   /** @type {[row: number, column: number] | null} */
   let selected = null;

@@ -2,23 +2,23 @@
  * The heads as small multiples: the mean first, then each head, all on one scale, each with the mean
  * entropy of its rows. A click shows a head large; its box switches it off.
  */
-import { fill, short } from '../draw/format.js';
-import { h, list, setAttribute, setText } from './dom.js';
-import { MiniMap } from './mini-map.js';
+import { fill, short } from '../../draw/format.js';
+import { h, list, setAttribute, setText } from '../dom.js';
+import { MiniMap } from '../heatmap/mini-map.js';
 
 const MEAN = 'attention.mean_weights';
 const WEIGHTS = 'attention.weights';
 
 /**
- * @param {import('./controls.js').Context} context
+ * @param {import('../parts/controls.js').Context} context
  * @param {import('./painter.js').Painter} painter
- * @returns {import('./controls.js').Part}
+ * @returns {import('../parts/controls.js').Part}
  */
 export function heads({ lesson, strings, dispatch }, painter) {
   const words = strings.stage;
   /** @type {MiniMap[]} */
   const maps = [];
-  /** @type {import('../lessons/state.js').State} */
+  /** @type {import('../../lessons/state.js').State} */
   let state = lesson.defaults;
   const tiles = h('ol', { class: 'heads' });
   const element = h('div', { role: 'group', 'aria-label': words.heads }, tiles);
