@@ -30,8 +30,7 @@ import { lessons } from '../lessons/index.js';
 import { encodeState, isAnchor, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
-import { figure, panelsOf } from './multi-head/figure.js';
-import { Painter } from './multi-head/painter.js';
+import { figures } from './figures.js';
 import { keep } from './parts/keep.js';
 import { refusedTexts, retype } from './parts/refused.js';
 import { playgroundStyle } from './playground-style.js';
@@ -42,8 +41,7 @@ import { checkLanguage, checkTheme, wantedPanels } from './wishes.js';
 /**
  * @typedef {import('../lessons/index.js').Lesson} Lesson
  * @typedef {import('../lessons/state.js').State} State
- * @typedef {import('../lessons/multi-head.js').Intent} Intent
- * @typedef {import('../lessons/multi-head-view.js').Result} Result
+ * @typedef {import('./evaluator.js').Result} Result
  */
 
 /** Some browsers unpack but do not pack. */
@@ -58,7 +56,6 @@ export class AttentionPlayground extends HTMLElement {
   #root = this.attachShadow({ mode: 'open' });
   /** @type {Lesson} */
   #lesson = lessons['multi-head'];
-  #painter = new Painter(this, this.#lesson);
   #history = line.startHistory(this.#lesson.defaults);
   /** What reset comes back to. @type {State} */
   #home = this.#lesson.defaults;
@@ -66,7 +63,7 @@ export class AttentionPlayground extends HTMLElement {
   #result = null;
   /** @type {{ field: string, failure: import('./evaluator.js').Failure } | null} */
   #error = null;
-  /** @type {ReturnType<typeof figure> | null} */
+  /** @type {import('./parts/frame.js').Figure | null} */
   #figure = null;
   /** What the figure speaks. @type {import('../i18n/index.js').Language | null} */
   #language = null;
@@ -111,7 +108,7 @@ export class AttentionPlayground extends HTMLElement {
   disconnectedCallback() {
     this.#stop.abort();
     this.#sizes.disconnect();
-    this.#figure?.arcs.disconnect();
+    this.#figure?.disconnect();
     this.#evaluator?.close();
     this.#evaluator = null;
     this.#turn += 1;
@@ -193,7 +190,6 @@ export class AttentionPlayground extends HTMLElement {
     const name = this.getAttribute('lesson') ?? 'multi-head';
     const known = Object.hasOwn(lessons, name);
     this.#lesson = lessons[known ? name : 'multi-head'];
-    this.#painter = new Painter(this, this.#lesson);
     const evaluator = this.#open();
     evaluator.prepare();
     this.#result = null;
@@ -266,37 +262,39 @@ export class AttentionPlayground extends HTMLElement {
 
   /** Makes the parts anew, in the language and with the panels that are wanted now. */
   #rebuild() {
-    this.#figure?.arcs.disconnect();
+    this.#figure?.disconnect();
     const language = languageOf(this);
     this.#language = language;
     const controls = this.getAttribute('controls');
     const said = this.#figure?.notices.all();
-    this.#figure = figure(
+    this.#figure = figures[this.#lesson.name](
       {
+        host: this,
         lesson: this.#lesson,
         language,
         strings: stringsOf(language),
-        dispatch: (intent, together) => this.#dispatch(intent, together),
+        dispatch: (/** @type {any} */ intent, together) => this.#dispatch(intent, together),
       },
-      this.#painter,
-      { undo: () => this.undo(), redo: () => this.redo(), reset: () => this.reset() },
       {
-        picture: (format) => this.#picture(format),
-        json: () => this.#json(),
-        link: async () => pageLink(await this.link()),
-        embed: async () => embedCode(await this.link(), controls, language),
-        frame: async () => frameCode(await this.link(), controls, language),
-        torch: async () =>
-          this.#lesson.toPyTorch(line.present(this.#history), await this.#everything()),
-        failed: (error) => this.#notExported(error),
+        actions: { undo: () => this.undo(), redo: () => this.redo(), reset: () => this.reset() },
+        exports: {
+          picture: (format) => this.#picture(format),
+          json: () => this.#json(),
+          link: async () => pageLink(await this.link()),
+          embed: async () => embedCode(await this.link(), controls, language),
+          frame: async () => frameCode(await this.link(), controls, language),
+          torch: async () =>
+            this.#lesson.toPyTorch(line.present(this.#history), await this.#everything()),
+          failed: (error) => this.#notExported(error),
+        },
+        wanted: wantedPanels(this, this.#lesson.panels),
+        notes: said,
       },
-      wantedPanels(this, panelsOf(this.#lesson)),
-      said,
     );
     this.#adopt();
     const refused = refusedTexts(this.#root);
     this.#root.replaceChildren(this.#figure.element);
-    this.#figure.arcs.connect();
+    this.#figure.connect();
     this.#sizes.disconnect();
     this.#sizes.observe(this.#figure.element);
     this.#update();
@@ -308,7 +306,7 @@ export class AttentionPlayground extends HTMLElement {
     const scheme = theme === 'light' || theme === 'dark' ? theme : schemeOf(this);
     adopt(this.#root, scheme, playgroundStyle);
     if (this.#figure) this.#figure.element.dataset.theme = scheme;
-    this.#painter.refresh();
+    this.#figure?.refresh();
   }
 
   #repaint() {
@@ -332,7 +330,7 @@ export class AttentionPlayground extends HTMLElement {
   }
 
   /**
-   * @param {Intent} intent
+   * @param {import('../lessons/index.js').CommonIntent} intent, or one that only the lesson knows
    * @param {string} [together]
    */
   #dispatch(intent, together = '') {
@@ -468,9 +466,7 @@ export class AttentionPlayground extends HTMLElement {
 
   /** @param {'png' | 'svg' | 'csv' | 'npy'} format */
   #picture(format) {
-    const { heatmap, arcs } = /** @type {ReturnType<typeof figure>} */ (this.#figure);
-    if (heatmap.hidden && (format === 'png' || format === 'svg')) return arcs.exportAs(format);
-    return heatmap.exportAs(format);
+    return /** @type {import('./parts/frame.js').Figure} */ (this.#figure).picture(format);
   }
 
   #everything() {

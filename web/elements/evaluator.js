@@ -10,7 +10,7 @@
 /**
  * @typedef {import('../lessons/index.js').Lesson} Lesson
  * @typedef {import('../lessons/state.js').State} State
- * @typedef {import('../lessons/multi-head-view.js').Result} Result
+ * @typedef {{ state: State } & import('../../wasm/evaluate.js').Answer} Result
  * @typedef {{ code?: string, message: string, option?: string }} Failure
  *
  * @typedef {object} Listener
@@ -65,7 +65,7 @@ export class Evaluator {
    */
   async everything(state) {
     const request = this.#lesson.request(state);
-    const read = Object.keys(this.#lesson.tensors);
+    const read = this.#lesson.everything(state);
     return { state, .../** @type {any} */ (await this.#client.evaluate({ ...request, read })) };
   }
 
@@ -85,7 +85,7 @@ export class Evaluator {
       let result = null;
       try {
         const answer = await this.#client.evaluate(this.#lesson.request(state));
-        result = { state, .../** @type {any} */ (answer) };
+        result = { state, ...answer };
         deaths = 0;
       } catch (error) {
         const failure = /** @type {Failure} */ (error);

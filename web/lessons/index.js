@@ -2,7 +2,8 @@
  * The lessons, by the name that `<attention-playground lesson="…">` gives.
  *
  * A lesson is data and pure functions: a state table, what intents do to a state, the request for
- * the core, the controls, and what is drawn. The elements know lessons only through this shape.
+ * the core, the controls, and what is drawn. The playground and the parts that all figures share know
+ * lessons only through this shape; each kind of figure also knows what its own lessons add.
  */
 import * as multiHead from './multi-head.js';
 import * as multiHeadControls from './multi-head-controls.js';
@@ -25,21 +26,47 @@ import * as pytorch from './pytorch.js';
  * @property {string} [word] the value of a slider that is switched off
  * @property {(state: State) => number} [start] the value it has when switched on first
  * @property {(state: State) => Record<string, string | number>} [values] fills its note
+ * @property {(result: any) => Record<string, string | number>} [results] fills a readout
+ * @property {(state: State, on: boolean) => State} [draw] what drawing cells by hand sets
  * @property {(state: State) => boolean} [when] shown only then
  *
  * @typedef {{ name: string, values: State, chinese?: State }} Experiment
  *
- * @typedef {typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &
- *   typeof multiHeadView & typeof pytorch} Lesson
+ * @typedef {{ type: 'set' | 'load', values: State }} CommonIntent set: these fields; load: these, and
+ *   the defaults of all others
+ *
+ * @typedef {object} Lesson
+ * @property {string} name
+ * @property {import('./state.js').Table} table
+ * @property {State} defaults
+ * @property {readonly string[]} groups of controls, in reading order
+ * @property {readonly string[]} panels that a page can ask for by name
+ * @property {Record<string, Control[]>} controls by group
+ * @property {(group: string, state: State, strings: import('../i18n/index.js').Strings) => string[]} summary
+ *   of a folded group
+ * @property {Experiment[]} experiments
+ * @property {(experiment: Experiment, chinese: boolean) => State} experimentValues differences from the
+ *   defaults
+ * @property {(state: State) => State} settle makes fields fit each other
+ * @property {(state: State) => string[]} misfits fields of a state from elsewhere that do not fit
+ * @property {(state: State, intent: any) => State} reduce
+ * @property {(option: string) => string | null} fieldOf the field that answers for an option of the core
+ * @property {(state: State) => import('../../wasm/evaluate.js').Request} request
+ * @property {(state: State) => string[]} everything names of the tensors that a file of all numbers holds
+ * @property {(state: State, result: any) => string} toPyTorch a script that gives the same numbers
+ *
+ * @typedef {Lesson & typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &
+ *   typeof multiHeadView & typeof pytorch} MultiHead
  */
 
-/** @type {Record<string, Lesson>} */
-export const lessons = {
-  [multiHead.name]: {
-    ...multiHead,
-    ...multiHeadTensors,
-    ...multiHeadControls,
-    ...multiHeadView,
-    ...pytorch,
-  },
+/** @type {MultiHead} */
+const theMultiHead = {
+  ...multiHead,
+  ...multiHeadTensors,
+  ...multiHeadControls,
+  ...multiHeadView,
+  ...pytorch,
 };
+
+/** @type {Record<string, Lesson>} */
+export const lessons = { [theMultiHead.name]: theMultiHead };

@@ -2,7 +2,8 @@
  * The multi-head lesson: its controls, their one-line summaries, and experiments to try.
  */
 import { fill } from '../draw/format.js';
-import { divisors, headsOf, queries, sizes, variantOf, variants } from './multi-head.js';
+import { divisors, drawing, headsOf, queries, sizes, variantOf, variants } from './multi-head.js';
+import { entropyWords } from './multi-head-view.js';
 
 /** @typedef {import('./state.js').State} State */
 
@@ -38,13 +39,13 @@ export const controls = {
       start: () => 1,
       max: (state) => Math.max(queries(state).length, state.source.length) - 1,
     },
-    { as: 'cells', name: 'closed' },
+    { as: 'cells', name: 'closed', draw: drawing },
     { as: 'radios', name: 'fill' },
   ],
   heads: [
     { as: 'radios', name: 'heads', choices: (state) => divisors(state.hiddens), read: headsOf },
     { as: 'slider', name: 'hiddens', step: 4, values: sizeValues },
-    { as: 'readout', name: 'entropy' },
+    { as: 'readout', name: 'entropy', results: entropyWords },
   ],
   scoring: [
     { as: 'select', name: 'score' },

@@ -116,7 +116,14 @@ export const table = {
 };
 
 /** The control groups in reading order; an embedding page chooses among these names. */
-export const groups = ['tokens', 'variant', 'masks', 'heads', 'scoring', 'vectors'];
+export const groups = ['variant', 'masks', 'heads', 'scoring', 'vectors'];
+
+export const panels = [
+  ...['experiments', 'tokens', ...groups],
+  ...['inspector', 'shapes', 'torch', 'export'],
+];
+
+export const everything = () => names;
 
 export const defaults = defaultState(table);
 

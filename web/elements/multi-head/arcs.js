@@ -7,7 +7,7 @@ import { SvgPen } from '../../draw/export-svg.js';
 import { tokenLabel } from '../../draw/format.js';
 import { Surface } from '../heatmap/surface.js';
 
-/** @typedef {import('../parts/token-editor.js').Pointed} Pointed */
+/** @typedef {import('./token-editor.js').Pointed} Pointed */
 
 /**
  * @typedef {object} Arcs

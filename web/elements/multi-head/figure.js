@@ -1,25 +1,14 @@
 /**
- * The inside of a playground: every part of one figure in one language, and where each stands.
+ * The multi-head lesson's figure: every part of it in one language, and where each stands.
  *
- *   experiments ···································· undo redo reset export
  *   ┌ what goes in ┐ ┌ the stage ──────────────────┐ ┌ inspector ┐
  *   │ tokens       │ │ steps, the chosen one large │ │ one cell  │
  *   │ groups       │ │ heads                       │ │ tensors   │
- *
- * On a phone all is one column, and the groups stand folded right below the large map, where a change
- * is seen, also for the keyboard.
- *
- * A page that embeds the figure names the panels it wants; the others stay one click away.
  */
-
-import { h, setAttribute } from '../dom.js';
-import { controlGroup } from '../parts/control-group.js';
-import { experiments } from '../parts/experiments.js';
-import { exportMenu } from '../parts/export-menu.js';
-import { fold } from '../parts/fold.js';
-import { notices } from '../parts/notices.js';
+import { frame } from '../parts/frame.js';
 import { heads } from './heads.js';
 import { inspector } from './inspector.js';
+import { Painter } from './painter.js';
 import { pipeline } from './pipeline.js';
 import { shapeTable } from './shape-table.js';
 import { stage } from './stage.js';
@@ -27,27 +16,12 @@ import { tokensPanel } from './tokens-panel.js';
 import { torchCode } from './torch-code.js';
 
 /**
- * @typedef {import('../parts/controls.js').Context} Context
- * @typedef {import('../parts/controls.js').Model} Model
- * @typedef {import('../parts/token-editor.js').Pointed} Pointed
+ * @typedef {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} Context
+ * @typedef {import('../parts/controls.js').Model<import('../../lessons/multi-head-view.js').Result>} Model
+ * @typedef {import('./token-editor.js').Pointed} Pointed
  * @typedef {{ row: number, column: number }} Cell
- *
- * @typedef {object} Actions
- * @property {() => void} undo
- * @property {() => void} redo
- * @property {() => void} reset
  */
 
-/**
- * The names of the panels.
- * @param {import('../../lessons/index.js').Lesson} lesson
- */
-export const panelsOf = ({ groups }) => [
-  ...new Set(['experiments', 'tokens', ...groups, 'inspector', 'shapes', 'torch', 'export']),
-];
-
-/** From this width on, in CSS pixels, groups stand open beside the stage. */
-const ROOMY = 700;
 /** Between two steps, in CSS pixels. */
 const GAP = 16;
 /** Groups that start open where there is room. */
@@ -55,15 +29,13 @@ const open = ['variant', 'masks', 'heads'];
 
 /**
  * @param {Context} context
- * @param {import('./painter.js').Painter} painter
- * @param {Actions} actions
- * @param {import('../parts/export-menu.js').Exports} exports
- * @param {string[] | null} wanted names of panels, null for all
- * @param {ReturnType<ReturnType<typeof notices>['all']>} [notes] that are to be said again
+ * @param {import('../parts/frame.js').Surroundings} surroundings
+ * @returns {import('../parts/frame.js').Figure}
  */
-export function figure(context, painter, actions, exports, wanted, notes) {
-  const { lesson, strings } = context;
-  const words = strings.playground;
+export function multiHeadFigure(context, surroundings) {
+  const { lesson, host } = context;
+  const painter = new Painter(host, lesson);
+  const around = frame(context, surroundings);
   /** @type {Model | null} */
   let model = null;
   /** @type {Cell | null} */
@@ -85,107 +57,37 @@ export function figure(context, painter, actions, exports, wanted, notes) {
   };
 
   const tokens = tokensPanel(context, point);
-  const groups = lesson.groups
-    .filter((group) => group !== 'tokens')
-    .map((group) => ({ group, ...controlGroup(group, context) }));
   const steps = pipeline(context, painter);
   const large = stage(context, painter, { look, point });
   const multiples = heads(context, painter);
   const cellReader = inspector(context);
   const shapes = shapeTable(context);
-  const tries = experiments(context);
-  const said = notices(strings, notes);
-  const menu = exportMenu(strings, exports);
-  const torch = torchCode(context, menu.copyTorch);
+  const torch = torchCode(context, around.menu.copyTorch);
+  const { heatmap, arcs } = large;
 
-  /** @param {string} name @param {() => void} act */
-  const button = (name, act) => h('button', { type: 'button', class: 'link', onclick: act }, name);
-  const undo = button(words.undo, actions.undo);
-  const redo = button(words.redo, actions.redo);
-  const busy = h('p', { class: 'busy quiet', role: 'status' });
-
-  const shown = (/** @type {string} */ name) => wanted?.includes(name) ?? true;
-  const rest = fold(words.more);
-  const place = (/** @type {string} */ name, /** @type {Element} */ element) => {
-    if (shown(name)) return element;
-    rest.element.lastElementChild?.append(element);
-    return null;
-  };
-
-  const buttons = h(
-    'div',
-    { class: 'buttons' },
-    undo,
-    redo,
-    button(words.reset, actions.reset),
-    place('export', menu.element),
-  );
-  const top = h('div', { class: 'top' }, place('experiments', tries.element), buttons);
-  const input = h('div', { class: 'input' }, place('tokens', tokens.element));
-  const groupList = h(
-    'div',
-    { class: 'groups' },
-    ...groups
-      .map(({ group, element }) => place(group, element))
-      .filter((element) => element !== null),
-  );
-  const center = h(
-    'div',
-    { class: 'center' },
-    steps.element,
-    large.element,
-    busy,
-    multiples.element,
-  );
-  const side = h(
-    'div',
-    { class: 'side' },
-    ...[
-      place('inspector', cellReader.element),
-      place('shapes', shapes.element),
-      place('torch', torch.element),
-    ].filter((element) => element !== null),
-  );
-  const columns = [input, groupList, center, side].filter((column) => column.childElementCount > 0);
-  const layout = h('div', { class: 'layout' }, ...columns);
-  layout.classList.toggle('no-input', !columns.includes(input) && !columns.includes(groupList));
-  layout.classList.toggle('no-side', !columns.includes(side));
-  rest.element.hidden = wanted === null;
-
-  const element = h(
-    'div',
-    { class: 'playground waiting', role: 'group', 'aria-label': words.name },
-    top,
-    menu.byHand,
-    said.element,
-    layout,
-    rest.element,
-  );
-
-  element.classList.toggle('inspected', shown('inspector'));
-  let roomy = /** @type {boolean | null} */ (null);
-  const inputs = [tokens, ...groups, tries];
+  const element = around.compose({
+    input: [['tokens', tokens.element]],
+    center: [steps.element, large.element, around.busy, multiples.element],
+    side: [
+      ['inspector', cellReader.element],
+      ['shapes', shapes.element],
+      ['torch', torch.element],
+    ],
+  });
+  const center = /** @type {HTMLElement} */ (large.element.parentElement);
+  element.classList.toggle('inspected', around.shows('inspector'));
   const outputs = [steps, large, multiples, shapes, torch];
 
   return {
     element,
-    heatmap: large.heatmap,
-    arcs: large.arcs,
-    notices: said,
-    /**
-     * The state changed; its numbers are still to come.
-     * @param {Model} next
-     * @param {{ undo: boolean, redo: boolean }} can
-     */
+    notices: around.notices,
+    setBusy: around.setBusy,
     updateInputs(next, can) {
       model = next;
       element.classList.toggle('cross', next.state.cross);
-      // A disabled button would lose the focus.
-      setAttribute(undo, 'aria-disabled', !can.undo);
-      setAttribute(redo, 'aria-disabled', !can.redo);
-      for (const part of inputs) part.update(next);
+      around.update(next, can);
+      tokens.update(next);
     },
-    /** @param {Model} next */
     updateOutputs(next) {
       model = next;
       if (!next.result) return;
@@ -196,24 +98,9 @@ export function figure(context, painter, actions, exports, wanted, notes) {
       for (const part of outputs) part.update(next);
       cellReader.update(next, looked);
     },
-    /** @param {boolean} on */
-    setBusy(on) {
-      busy.textContent = on ? words.computing : '';
-    },
-    /**
-     * Chooses what fits a width; true when small maps changed their size.
-     * @param {number} width
-     */
     fit(width) {
-      const now = width >= ROOMY;
-      if (now !== roomy) {
-        roomy = now;
-        for (const { group, element: group_ } of groups) group_.open = now && open.includes(group);
-        if (columns.includes(groupList)) {
-          if (now) center.before(groupList);
-          else multiples.element.before(groupList);
-        }
-        shapes.element.open = now;
+      if (around.fit(width, open, center, multiples.element)) {
+        shapes.element.open = around.roomy;
       }
       const room = center.clientWidth;
       const across = room < 200 ? 2 : room < 480 ? 3 : 6;
@@ -223,6 +110,13 @@ export function figure(context, painter, actions, exports, wanted, notes) {
       if (size === painter.size) return false;
       painter.size = size;
       return true;
+    },
+    refresh: () => painter.refresh(),
+    connect: () => arcs.connect(),
+    disconnect: () => arcs.disconnect(),
+    picture(format) {
+      if (heatmap.hidden && (format === 'png' || format === 'svg')) return arcs.exportAs(format);
+      return heatmap.exportAs(format);
     },
   };
 }

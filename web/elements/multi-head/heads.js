@@ -10,7 +10,7 @@ const MEAN = 'attention.mean_weights';
 const WEIGHTS = 'attention.weights';
 
 /**
- * @param {import('../parts/controls.js').Context} context
+ * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
  * @param {import('./painter.js').Painter} painter
  * @returns {import('../parts/controls.js').Part}
  */

@@ -6,11 +6,11 @@
 import { formulas } from '../../../build/formulas.js';
 import { fill, float32, full, parse, short, tokenLabel } from '../../draw/format.js';
 import { freshId, h, list, math, setAttribute, setText } from '../dom.js';
-import { reasonWords } from '../parts/token-editor.js';
+import { reasonWords } from './token-editor.js';
 
 /**
- * @typedef {import('../parts/controls.js').Context} Context
- * @typedef {import('../parts/controls.js').Model} Model
+ * @typedef {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} Context
+ * @typedef {import('../parts/controls.js').Model<import('../../lessons/multi-head-view.js').Result>} Model
  * @typedef {import('../../lessons/multi-head-view.js').Matrix} Matrix
  */
 

@@ -21,7 +21,7 @@ export class Painter {
 
   /**
    * @param {Element} host the element that has adopted the shared tokens
-   * @param {import('../../lessons/index.js').Lesson} lesson
+   * @param {import('../../lessons/index.js').MultiHead} lesson
    */
   constructor(host, lesson) {
     this.host = host;

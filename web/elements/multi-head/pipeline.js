@@ -7,7 +7,7 @@ import { h, list, math, setAttribute, setText } from '../dom.js';
 import { MiniMap } from '../heatmap/mini-map.js';
 
 /**
- * @param {import('../parts/controls.js').Context} context
+ * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
  * @param {import('./painter.js').Painter} painter
  * @returns {import('../parts/controls.js').Part}
  */

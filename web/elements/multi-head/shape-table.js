@@ -7,8 +7,9 @@ import { h, list, setAttribute, setText } from '../dom.js';
 import { fold } from '../parts/fold.js';
 
 /**
- * @param {import('../parts/controls.js').Context} context
- * @returns {import('../parts/controls.js').Part & { element: HTMLDetailsElement }}
+ * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
+ * @returns {import('../parts/controls.js').Part<import('../../lessons/multi-head-view.js').Result> & {
+ *   element: HTMLDetailsElement }}
  */
 export function shapeTable({ lesson, strings, dispatch }) {
   const words = strings.shapes;

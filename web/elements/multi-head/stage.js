@@ -9,13 +9,13 @@ import { ArcsView } from './arcs.js';
 
 /**
  * @typedef {import('../heatmap/attention-heatmap.js').AttentionHeatmap} AttentionHeatmap
- * @typedef {import('../parts/controls.js').Model} Model
- * @typedef {import('../parts/token-editor.js').Pointed} Pointed
+ * @typedef {import('../parts/controls.js').Model<import('../../lessons/multi-head-view.js').Result>} Model
+ * @typedef {import('./token-editor.js').Pointed} Pointed
  * @typedef {{ row: number, column: number }} Cell
  */
 
 /**
- * @param {import('../parts/controls.js').Context} context
+ * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
  * @param {import('./painter.js').Painter} painter
  * @param {{ look: (cell: Cell | null) => void, point: (pointed: Pointed) => void }} glance
  */

@@ -4,11 +4,11 @@
 
 import { h } from '../dom.js';
 import { makers } from '../parts/controls.js';
-import { tokenEditor } from '../parts/token-editor.js';
+import { tokenEditor } from './token-editor.js';
 
 /**
- * @param {import('../parts/controls.js').Context} context
- * @param {(pointed: import('../parts/token-editor.js').Pointed) => void} point
+ * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
+ * @param {(pointed: import('./token-editor.js').Pointed) => void} point
  * @returns {import('../parts/controls.js').Part}
  */
 export function tokensPanel(context, point) {

@@ -6,7 +6,7 @@ import { h, setText } from '../dom.js';
 import { fold } from '../parts/fold.js';
 
 /**
- * @param {import('../parts/controls.js').Context} context
+ * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
  * @param {() => void} copy the whole script
  * @returns {import('../parts/controls.js').Part & { element: HTMLDetailsElement }}
  */

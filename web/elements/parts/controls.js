@@ -11,22 +11,30 @@ import { freshId, h, list, setAttribute, setText } from '../dom.js';
  * @typedef {import('../../lessons/index.js').Control} Control
  * @typedef {import('../../lessons/index.js').Lesson} Lesson
  * @typedef {import('../../lessons/state.js').State} State
- * @typedef {import('../../lessons/multi-head.js').Intent} Intent
- * @typedef {import('../../lessons/multi-head-view.js').Result} Result
- *
- * @typedef {object} Context what every part of a figure is made with
- * @property {Lesson} lesson
+ */
+
+/**
+ * What every part of a figure is made with.
+ * @template {Lesson} [L=Lesson]
+ * @typedef {object} Context
+ * @property {Element} host the element that has adopted the shared tokens
+ * @property {L} lesson
  * @property {import('../../i18n/index.js').Strings} strings
  * @property {import('../../i18n/index.js').Language} language
- * @property {(intent: Intent, together?: string) => void} dispatch `together`: steps of one key that
- *   follow quickly are undone at once
- *
- * @typedef {object} Model what every part shows
+ * @property {(intent: Parameters<L['reduce']>[1], together?: string) => void} dispatch `together`: steps
+ *   of one key that follow quickly are undone at once
+ */
+/**
+ * What every part shows.
+ * @template [R=any]
+ * @typedef {object} Model
  * @property {State} state as the reader set it
- * @property {Result | null} result the last one that could be computed; its state may be older
+ * @property {R | null} result the last one that could be computed; its state may be older
  * @property {{ field: string, message: string } | null} error why the present state could not
- *
- * @typedef {{ element: HTMLElement, update: (model: Model) => void }} Part
+ */
+/**
+ * @template [R=any]
+ * @typedef {{ element: HTMLElement, update: (model: Model<R>) => void }} Part
  */
 
 /** @type {Record<Control['as'], (control: Control, context: Context) => Part>} */
@@ -277,12 +285,12 @@ function nearestStop(stops, value) {
  * @param {Context} context
  * @returns {Part}
  */
-function cells(control, { lesson, strings, dispatch }) {
+function cells({ name, draw: sets }, { lesson, strings, dispatch }) {
   const words = strings.controls.closed;
   let shown = lesson.defaults;
   const draw = h('input', {
     type: 'checkbox',
-    onchange: () => dispatch({ type: 'set', values: lesson.drawing(shown, draw.checked) }),
+    onchange: () => dispatch({ type: 'set', values: sets?.(shown, draw.checked) ?? {} }),
   });
   const count = h('span', { class: 'quiet' });
   const clear = h(
@@ -290,7 +298,7 @@ function cells(control, { lesson, strings, dispatch }) {
     {
       type: 'button',
       class: 'link',
-      onclick: () => dispatch({ type: 'set', values: { [control.name]: [] } }),
+      onclick: () => dispatch({ type: 'set', values: { [name]: [] } }),
     },
     words.clear,
   );
@@ -305,7 +313,7 @@ function cells(control, { lesson, strings, dispatch }) {
     element,
     update({ state }) {
       shown = state;
-      const closed = state.closed.join('').replaceAll('0', '').length;
+      const closed = state[name].join('').replaceAll('0', '').length;
       draw.checked = state.drawing;
       setText(count, closed ? fill(words.count, { count: closed }) : '');
       clear.hidden = closed === 0;
@@ -315,18 +323,18 @@ function cells(control, { lesson, strings, dispatch }) {
 
 /**
  * A number that follows from the state.
- * @param {Control} _control
+ * @param {Control} control
  * @param {Context} context
  * @returns {Part}
  */
-function readout(_control, { strings, lesson }) {
-  const words = strings.controls.entropy;
+function readout(control, context) {
+  const { label, value: sentence = '' } = wordsOf(control, context);
   const value = h('output', { class: 'figures' });
-  const element = h('p', { class: 'control line' }, h('span', null, words.label), value);
+  const element = h('p', { class: 'control line' }, h('span', null, label), value);
   return {
     element,
     update({ result }) {
-      setText(value, result ? fill(words.value, lesson.entropyWords(result)) : '');
+      setText(value, result && control.results ? fill(sentence, control.results(result)) : '');
     },
   };
 }

@@ -14,12 +14,12 @@ import { joinTokens, matchTokens, retokenise, sameTokens, tokenise } from '../..
 import { freshId, h, list, setAttribute, setText } from '../dom.js';
 
 /**
- * @typedef {import('./controls.js').Context} Context
- * @typedef {import('./controls.js').Model} Model
+ * @typedef {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} Context
+ * @typedef {import('../parts/controls.js').Model} Model
  * @typedef {{ query?: number | null, key?: number | null }} Pointed the tokens to light in the maps
  */
 
-/** @typedef {import('./controls.js').Part & { recut: (unit: import('../../text/tokenise.js').Unit) => string[] | null }} TokenEditor */
+/** @typedef {import('../parts/controls.js').Part & { recut: (unit: import('../../text/tokenise.js').Unit) => string[] | null }} TokenEditor */
 
 /** Pixels a pointer travels before a press on a chip becomes a drag. */
 const DRAG_START = 6;

@@ -1,0 +1,8 @@
+/**
+ * The figure of each lesson, by its name: made anew for a language and for the panels a page wants.
+ */
+import { multiHeadFigure } from './multi-head/figure.js';
+
+/** @type {Record<string, (context: import('./parts/controls.js').Context<any>, surroundings:
+ *   import('./parts/frame.js').Surroundings) => import('./parts/frame.js').Figure>} */
+export const figures = { 'multi-head': multiHeadFigure };
