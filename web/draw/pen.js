@@ -83,3 +83,23 @@ export function hatch(pen, colour, ratio) {
 export function write(pen, text, x, middle, size) {
   pen.fillText(text, x, middle + 0.35 * size);
 }
+
+/** How far the controls of a quarter of a circle lie from its ends, as a part of the radius. */
+const bend = 0.5523;
+
+/**
+ * The path of a circle, to be filled or stroked.
+ * @param {Pen} pen
+ * @param {number} x of its middle
+ * @param {number} y
+ * @param {number} radius
+ */
+export function circle(pen, x, y, radius) {
+  const b = bend * radius;
+  pen.beginPath();
+  pen.moveTo(x + radius, y);
+  pen.bezierCurveTo(x + radius, y + b, x + b, y + radius, x, y + radius);
+  pen.bezierCurveTo(x - b, y + radius, x - radius, y + b, x - radius, y);
+  pen.bezierCurveTo(x - radius, y - b, x - b, y - radius, x, y - radius);
+  pen.bezierCurveTo(x + b, y - radius, x + radius, y - b, x + radius, y);
+}

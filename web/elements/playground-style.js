@@ -225,6 +225,8 @@ attention-heatmap::part(caption) { display: none; }
 attention-heatmap.drawing { cursor: crosshair; }
 .busy { min-height: 20px; font-size: 13px; }
 
+canvas[role='slider'] { display: block; touch-action: pan-y; cursor: pointer; }
+
 .heads li { position: relative; max-width: var(--mini); }
 [data-across='2'] .heads { --across: 1; }
 [data-across='2'] .heads li { max-width: none; }

@@ -180,6 +180,7 @@ export default {
     value: 'sum values',
     output: 'join heads',
   },
+  curves: { step: 'step {step}', value: '{name} {value}' },
   stage: {
     title: '{tensor}, head {head}',
     drawHint: 'Click a cell, or press Space on it, to close or open it.',

@@ -175,6 +175,7 @@ export default {
     value: '对值加权求和',
     output: '合并各头',
   },
+  curves: { step: '第 {step} 步', value: '{name} {value}' },
   stage: {
     title: '{tensor}，第 {head} 个头',
     drawHint: '点击格子或按空格键，掩蔽或恢复它。',

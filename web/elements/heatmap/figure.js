@@ -4,10 +4,10 @@
  */
 import { extentOf, rangeOf, scaleFor } from '../../draw/colour.js';
 import { csv, json, npy } from '../../draw/export-data.js';
-import { SvgPen } from '../../draw/export-svg.js';
 import { fill, short, tokenLabel } from '../../draw/format.js';
 import { cellTexts, drawHeatmap } from '../../draw/heatmap.js';
 import { layoutHeatmap } from '../../draw/layout.js';
+import { pictureOf } from '../picture.js';
 import { checkFit } from './data.js';
 
 /** @typedef {import('../../draw/colour.js').Matrix} Matrix */
@@ -183,24 +183,13 @@ export class Figure {
     const rowNames = this.rowLabels ?? Array.from({ length: rows }, (_, row) => String(row));
     const columnNames = this.columnLabels ?? Array.from({ length: columns }, (_, at) => String(at));
     switch (format) {
-      case 'png': {
-        const ratio = Math.max(2, room.ratio ?? 1);
-        const { geometry, heatmap } = this.picture({ ...room, ratio }, theme);
-        const [width, height] = [geometry.width, geometry.height].map((side) =>
-          Math.round(side * ratio),
-        );
-        const canvas = new OffscreenCanvas(width, height);
-        const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
-        drawHeatmap(pen, heatmap);
-        return canvas.convertToBlob({ type: 'image/png' });
-      }
-      case 'svg': {
-        const { geometry, heatmap } = this.picture({ ...room, ratio: 1 }, theme);
-        const pen = new SvgPen();
-        drawHeatmap(pen, heatmap);
-        const text = pen.svg(geometry.width, geometry.height, this.name);
-        return new Blob([text], { type: 'image/svg+xml' });
-      }
+      case 'png':
+      case 'svg':
+        return pictureOf(format, this.name, (ratio) => {
+          const { geometry, heatmap } = this.picture({ ...room, ratio }, theme);
+          const { width, height } = geometry;
+          return { width, height, draw: (pen) => drawHeatmap(pen, heatmap) };
+        });
       case 'csv':
         return new Blob([csv(matrix, rowNames, columnNames)], { type: 'text/csv;charset=utf-8' });
       case 'json': {

@@ -3,9 +3,9 @@
  * or a curve lights it, here and in the maps.
  */
 import { arcAt, drawArcs, layoutArcs } from '../../draw/arcs.js';
-import { SvgPen } from '../../draw/export-svg.js';
 import { tokenLabel } from '../../draw/format.js';
 import { Surface } from '../heatmap/surface.js';
+import { pictureOf } from '../picture.js';
 
 /** @typedef {import('./token-editor.js').Pointed} Pointed */
 
@@ -104,15 +104,10 @@ export class ArcsView {
     if (!this.#arcs) throw new RangeError('there are no weights to draw');
     const arcs = this.#layout(this.#surface.width || 640);
     const { width, height } = arcs.geometry;
-    if (format === 'svg') {
-      const pen = new SvgPen();
-      drawArcs(pen, arcs);
-      return new Blob([pen.svg(width, height, this.#arcs.name)], { type: 'image/svg+xml' });
-    }
-    const ratio = Math.max(2, devicePixelRatio);
-    const canvas = new OffscreenCanvas(width * ratio, height * ratio);
-    const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
-    drawArcs(pen, { ...arcs, ratio });
-    return canvas.convertToBlob({ type: 'image/png' });
+    return pictureOf(format, this.#arcs.name, (ratio) => ({
+      width,
+      height,
+      draw: (pen) => drawArcs(pen, { ...arcs, ratio }),
+    }));
   }
 }
