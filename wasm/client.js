@@ -12,15 +12,19 @@ import { AttentionError } from './error.js';
 
 /** @typedef {import('./evaluate.js').Request} Request */
 /** @typedef {import('./evaluate.js').Answer} Answer */
+/** @typedef {import('./evaluate.js').Progress} Progress */
 /**
+ * @typedef {{ progress?: (progress: Progress) => void, signal?: AbortSignal }} Following  signal: asks for
+ *   an answer as far as it has come
+ *
  * @typedef {object} Backend
- * @property {(request: Request) => Promise<Answer>} evaluate
+ * @property {(request: Request, following: Following) => Promise<Answer>} evaluate
  * @property {(reason?: string) => void} close  rejects what is pending
  * @property {() => void} retire  closes once nothing is pending
  */
 /** @typedef {{ port: Worker | MessagePort, close(): void }} Endpoint */
-/** @typedef {{ resolve(answer: Answer): void, reject(error: Error): void,
- *   timer: ReturnType<typeof setTimeout> }} Pending */
+/** @typedef {{ resolve(answer: Answer): void, reject(error: Error): void, progress?:
+ *   Following['progress'], timer: ReturnType<typeof setTimeout> }} Pending */
 
 /** Where worker.js lies: beside this script. */
 const here = globalThis.document?.currentScript?.getAttribute('src')
@@ -30,15 +34,19 @@ const here = globalThis.document?.currentScript?.getAttribute('src')
 /** A core that has not said a word for so long is taken for dead, in milliseconds. */
 const TIMEOUT = 5_000;
 
+/** How long training may hold a worker before it listens again, and the page's own thread, in milliseconds. */
+const SLICE = { worker: 50, here: 12 };
+
 /** After the first answer, in milliseconds: its figure is drawn before a worker takes up the machine. */
 const WORKER_DELAY = 100;
 
 /**
  * @param {() => Endpoint} open
+ * @param {number} slice
  * @param {(reason: string) => void} onDeath  after it had started
  * @returns {Promise<Backend>}  rejects when it does not start
  */
-async function connect(open, onDeath) {
+async function connect(open, slice, onDeath) {
   const { port, close: closeEndpoint } = open();
   /** @type {Map<number, Pending>} */
   const pending = new Map();
@@ -60,21 +68,29 @@ async function connect(open, onDeath) {
     if (state !== 'closed') close(reason);
     if (running) onDeath(reason);
   };
-  /** @param {object} message @param {number} id */
-  const ask = (message, id) =>
+  const patience = () => setTimeout(() => die(`no answer in ${TIMEOUT / 1000} s`), TIMEOUT);
+  /** @param {object} message @param {number} id @param {Following} [following] */
+  const ask = (message, id, { progress } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'closed') {
         reject(new AttentionError('WORKER_DIED', 'The worker has stopped'));
         return;
       }
-      const timer = setTimeout(() => die(`no answer in ${TIMEOUT / 1000} s`), TIMEOUT);
-      pending.set(id, { resolve, reject, timer });
+      pending.set(id, { resolve, reject, progress, timer: patience() });
       port.postMessage(message);
     });
 
-  port.onmessage = ({ data: { id = 0, answer, error } }) => {
+  port.onmessage = ({ data: { id = 0, answer, progress, error } }) => {
+    for (const each of pending.values()) {
+      clearTimeout(each.timer);
+      each.timer = patience();
+    }
     const waiting = pending.get(id);
     if (!waiting) return;
+    if (progress) {
+      waiting.progress?.(progress);
+      return;
+    }
     pending.delete(id);
     clearTimeout(waiting.timer);
     if (error) waiting.reject(new AttentionError(error.code, error.message, error));
@@ -88,15 +104,20 @@ async function connect(open, onDeath) {
     };
   }
 
-  await ask({ binaries: { woven, simdLength } }, 0).catch((error) => {
+  await ask({ binaries: { woven, simdLength }, slice }, 0).catch((error) => {
     if (state !== 'closed') close();
     throw error;
   });
   state = 'running';
   return {
-    evaluate(request) {
+    evaluate(request, following) {
       lastId += 1;
-      return ask({ id: lastId, request }, lastId);
+      const id = lastId;
+      const answer = ask({ id, request }, id, following);
+      const interrupt = () => pending.has(id) && port.postMessage({ interrupt: id });
+      if (following.signal?.aborted) interrupt();
+      following.signal?.addEventListener('abort', interrupt, { once: true });
+      return answer;
     },
     close,
     retire() {
@@ -134,7 +155,7 @@ function openHere() {
 }
 
 /** @typedef {object} Client
- * @property {(request: Request) => Promise<Answer>} evaluate
+ * @property {(request: Request, following?: Following) => Promise<Answer>} evaluate
  * @property {() => void} close
  * @property {((reason: string) => void) | undefined} onRestart  called when a worker died and a new one
  *   takes its place
@@ -154,7 +175,7 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
   let hadWorker = false;
 
   const startHere = () =>
-    connect(openHere, (reason) => {
+    connect(openHere, SLICE.here, (reason) => {
       standIn = undefined;
       client.onRestart?.(reason);
     });
@@ -164,9 +185,9 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
       worker = undefined;
       client.onRestart?.(reason);
     };
-    const started = await connect(openBlobWorker, onDeath).catch((error) => {
+    const started = await connect(openBlobWorker, SLICE.worker, onDeath).catch((error) => {
       if (!workerUrl) throw error;
-      return connect(() => openWorker(workerUrl), onDeath);
+      return connect(() => openWorker(workerUrl), SLICE.worker, onDeath);
     });
     hadWorker = true;
     standIn?.then(
@@ -186,14 +207,16 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
   /** @type {Client} */
   const client = {
     onRestart: undefined,
-    async evaluate(request) {
-      // A request that killed a worker waits for the next one: it is kept off the page's thread.
-      if (!worker && !hadWorker) standIn ??= startHere();
-      const backend = standIn
-        ? standIn.catch((error) => theWorker().catch(() => Promise.reject(error)))
-        : theWorker().catch(() => (standIn ??= startHere()));
+    async evaluate(request, following = {}) {
+      // What trains, or killed a worker, waits for the next one: it is kept off the page's thread.
+      const long = Boolean(request.training?.steps);
+      if (!worker && !hadWorker && !long) standIn ??= startHere();
+      const backend =
+        standIn && !long
+          ? standIn.catch((error) => theWorker().catch(() => Promise.reject(error)))
+          : theWorker().catch(() => (standIn ??= startHere()));
       try {
-        return await (await backend).evaluate(request);
+        return await (await backend).evaluate(request, following);
       } finally {
         if (standIn) setTimeout(() => standIn && theWorker(), WORKER_DELAY);
       }

@@ -1,52 +1,200 @@
 /**
  * One question to the core and its whole answer, as plain data that can be posted between threads. A
- * request says everything it depends on, so that it can be sent again to a new worker.
+ * request says everything it depends on, so that it can be sent again to a new worker: also how many steps
+ * of training its numbers have behind them. The core goes there from where it is, from a saved state that
+ * the request brings along, or from the initial weights; all three ways lead to the same bits.
+ *
+ * Training takes its time, so it goes in slices: behind each the answer so far is told as progress, and the
+ * evaluation can be interrupted.
  */
 
 import { AttentionError } from './error.js';
+import { decodeSafetensors } from './safetensors.js';
+import { batchesOf, train } from './training.js';
 
+/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./engine.js').TensorInfo} TensorInfo */
+/** @typedef {import('./sequences.js').Decoded} Decoded */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /**
  * @typedef {object} Request
- * @property {'attentionLayer'} model
- * @property {object} config
- * @property {object} input  of the model's forward()
- * @property {import('./engine.js').Override[]} [overrides]
- * @property {string[]} [read]  names of tensors; those the tape lacks are left out
+ * @property {'attentionLayer' | 'kernelRegression' | 'seq2seq' | 'transformer'} model
+ * @property {any} config
+ * @property {Training} [training]
+ * @property {any} input  of the model's forward()
+ * @property {Override[]} [overrides]
+ * @property {string[]} [read]  names of tensors of the forward pass; those the tape lacks are left out
+ * @property {{ input: any, options: import('./sequences.js').DecodeOptions, read?: string[] }} [decode]  one
+ *   sentence; read: names of tensors of its last step
+ * @property {{ batch: Record<string, any>, overrides?: Override[], decode:
+ *   import('./sequences.js').DecodeOptions }} [unseen]  pairs whose loss and translations are asked for
+ * @property {'own' | 'torch'} [save]  asks for a safetensors file under these names
+ */
+/**
+ * @typedef {object} Training
+ * @property {Record<string, any[]>} [pairs]  a batch of all pairs, for epochs in seeded order
+ * @property {any} [batch]  instead: what every step is trained on
+ * @property {Omit<import('./training.js').TrainingPlan, 'epochs'>} plan
+ * @property {number} steps  of training behind the numbers
+ * @property {{ name: string, bytes: Uint8Array }} [initial]  a safetensors file instead of the initial weights
+ * @property {{ step: number, saved: Uint8Array }} [from]  a state on the way there, if there is one
  */
 /**
  * @typedef {object} Answer
- * @property {import('./engine.js').TensorInfo[]} tensors
+ * @property {TensorInfo[]} tensors
  * @property {Record<string, Tensor>} values
+ * @property {number} [step]  of training behind the numbers; fewer than asked for when interrupted
+ * @property {Decoded} [decoded]
+ * @property {Record<string, Tensor>} [decodedValues]
+ * @property {{ loss: number, translations: number[][] }} [score]  of the unseen pairs
+ * @property {Uint8Array} [saved]
+ */
+/**
+ * @typedef {object} Progress
+ * @property {Answer} answer  as of the step reached
+ * @property {number} first  losses[i] and rates[i] are those of the step that led from first + i to the next
+ * @property {number[]} losses  per target token where the model has tokens
+ * @property {number[]} rates
+ * @property {number} tokens  that were trained on
+ * @property {number} seconds  that the training took
+ * @property {{ step: number, saved: Uint8Array }} [epoch]  the state at the end of the last epoch among them
+ */
+/**
+ * @typedef {object} Following
+ * @property {(progress: Progress) => void} [progress]
+ * @property {() => boolean} [interrupted]
+ * @property {number} [slice]  of training between two words of progress, in milliseconds
  */
 
-const MODELS = ['attentionLayer'];
+const MODELS = ['attentionLayer', 'kernelRegression', 'seq2seq', 'transformer'];
+
+/** Lets messages in that have arrived meanwhile; a timer would be made to wait 4 ms. */
+function breath() {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve(undefined);
+    };
+    port2.postMessage(null);
+  });
+}
 
 /**
  * Remembers the model of the last request: the next one usually has the same configuration.
  * @param {import('./functions.js').Engine} engine
- * @returns {(request: Request) => Answer}
+ * @returns {(request: Request, following?: Following) => Promise<Answer>}  one at a time
  */
 export function createEvaluator(engine) {
   let key = '';
-  /** @type {import('./models.js').AttentionLayer | undefined} */
+  /** @type {any} */
   let model;
 
-  return ({ model: kind, config, input, overrides = [], read = [] }) => {
+  /** @param {Request} request */
+  function settle({ model: kind, config, training }) {
     if (!MODELS.includes(kind)) {
       throw new AttentionError('NOT_FOUND', `there is no model "${kind}"; there is ${MODELS}`);
     }
-    const wanted = JSON.stringify([kind, config]);
-    if (!model || key !== wanted) {
+    const { pairs, batch, plan, initial, from, steps = 0 } = training ?? {};
+    const wanted = JSON.stringify([kind, config, pairs, batch, plan, initial?.name]);
+    if (!model || key !== wanted || model.steps > steps) {
+      key = '';
       model = engine[kind](config);
+      if (initial) model.load(initial.bytes, { names: namesIn(initial.bytes) });
       key = wanted;
     }
-    model.forward(/** @type {any} */ ({ ...input, overrides }));
+    if (from && from.step > model.steps && from.step <= steps) model.load(from.saved);
+  }
+
+  /** @param {Request} request @returns {Answer} */
+  function look({ input, overrides = [], read = [], training }) {
+    model.forward({ ...input, overrides });
     const tensors = model.tensors();
+    return {
+      tensors,
+      values: valuesOf(tensors, read),
+      ...(training ? { step: model.steps } : {}),
+    };
+  }
+
+  /** @param {TensorInfo[]} tensors @param {string[]} read */
+  function valuesOf(tensors, read) {
     const present = new Set(tensors.map(({ name }) => name));
-    const values = read
-      .filter((name) => present.has(name))
-      .map((name) => [name, model?.tensor(name)]);
-    return { tensors, values: Object.fromEntries(values) };
+    const names = read.filter((name) => present.has(name));
+    return Object.fromEntries(names.map((name) => [name, model.tensor(name)]));
+  }
+
+  /**
+   * @param {Request} request
+   * @param {Training} training
+   * @param {Required<Following>} following
+   */
+  async function reach(request, { pairs, batch, plan, steps }, { progress, interrupted, slice }) {
+    const batches = pairs ? batchesOf(pairs) : { size: 1, batches: () => [batch] };
+    const run = train(engine, model, batches, { ...plan, epochs: Infinity });
+    while (model.steps < steps && !interrupted()) {
+      const begun = performance.now();
+      /** @type {Omit<Progress, 'answer' | 'seconds'>} */
+      const told = { first: model.steps, losses: [], rates: [], tokens: 0 };
+      do {
+        const { value } = run.next();
+        if (!value) break;
+        const { loss, tokens = 0, learningRate, last } = value;
+        told.losses.push(loss);
+        told.rates.push(learningRate);
+        told.tokens += tokens;
+        if (last && pairs)
+          told.epoch = { step: model.steps, saved: model.save({ training: true }) };
+      } while (model.steps < steps && performance.now() - begun < slice);
+      const seconds = (performance.now() - begun) / 1000;
+      progress({ ...told, seconds, answer: look(request) });
+      await breath();
+    }
+  }
+
+  /**
+   * @param {Request} request
+   * @param {NonNullable<Request['unseen']>} unseen
+   * @param {Required<Following>} following
+   */
+  async function judge(request, { batch, overrides, decode }, { progress, interrupted, slice }) {
+    const { source, sourceLens } = batch;
+    const translations = [];
+    const nothing = { first: model.steps, losses: [], rates: [], tokens: 0, seconds: 0 };
+    let begun = -Infinity;
+    for (const [i, ids] of source.entries()) {
+      if (performance.now() - begun >= slice) {
+        progress({ ...nothing, answer: look(request) });
+        await breath();
+        if (interrupted()) return undefined;
+        begun = performance.now();
+      }
+      const input = { source: [ids], sourceLens: [sourceLens[i]], overrides };
+      translations.push(model.decode(input, decode)[0].tokens);
+    }
+    return { loss: model.loss({ ...batch, overrides }).loss, translations };
+  }
+
+  return async (request, { progress = () => {}, interrupted = () => false, slice = 50 } = {}) => {
+    const { training, decode, unseen, save } = request;
+    const following = { progress, interrupted, slice };
+    settle(request);
+    if (training) await reach(request, training, following);
+    const score = unseen && (await judge(request, unseen, following));
+    const answer = look(request);
+    if (score) answer.score = score;
+    if (decode) {
+      const [decoded] = [model.decode(decode.input, decode.options)].flat();
+      answer.decoded = decoded;
+      answer.decodedValues = valuesOf(model.tensors(), decode.read ?? []);
+    }
+    if (save) answer.saved = model.save({ names: save });
+    return answer;
   };
+}
+
+/** @param {Uint8Array} bytes  a safetensors file */
+function namesIn(bytes) {
+  const names = Object.keys(decodeSafetensors(bytes).tensors);
+  return names.some((name) => name.startsWith('transformer.')) ? 'torch' : 'own';
 }

@@ -7,23 +7,24 @@
 
 /** @typedef {import('./functions.js').Engine} Engine */
 /** @typedef {import('./trainable.js').TrainOptions} TrainOptions */
-/** @typedef {import('./trainable.js').TrainResult & { tokens: number }} TrainResult */
-/** @typedef {import('./transformer.js').Transformer | import('./seq2seq.js').Seq2seq} SequenceModel */
-/** @typedef {import('./sequences.js').SequenceInput & { labels: number[][] }} Batch */
+/** @typedef {import('./trainable.js').TrainResult & { tokens?: number }} TrainResult */
 /**
  * @typedef {object} Batches
  * @property {number} size  pairs
- * @property {(order: ArrayLike<number>, batchSize: number) => Iterable<Batch>} batches  of one epoch
+ * @property {(order: number[], batchSize: number) => Iterable<any>} batches  of one epoch
  */
 /**
  * @typedef {object} TrainingPlan
- * @property {number} epochs  in all
- * @property {number} [from]  epochs that the model has behind it, default 0
+ * @property {number} epochs  in all, with those the model has behind it
  * @property {number} [batchSize]  default 64
  * @property {number} [seed]  of the orders, default 0
  * @property {TrainOptions} step  what each step is told
  */
-/** @typedef {TrainResult & { epoch: number, last: boolean }} Step  last: of its epoch */
+/**
+ * What a model gives of a step, and where in the run it was.
+ * @template R
+ * @typedef {R & { epoch: number, last: boolean }} Step  last: of its epoch
+ */
 
 /**
  * A permutation of 0 … size − 1.
@@ -44,20 +45,42 @@ export function shuffle(engine, size, seed, epoch) {
 }
 
 /**
+ * A batch of all pairs, from which an epoch takes its batches row by row.
+ * @param {Record<string, any[]>} all  each list has one entry a pair
+ * @returns {Batches}
+ */
+export function batchesOf(all) {
+  const lists = Object.entries(all);
+  return {
+    size: lists[0][1].length,
+    *batches(order, batchSize) {
+      for (let from = 0; from < order.length; from += batchSize) {
+        const rows = order.slice(from, from + batchSize);
+        yield Object.fromEntries(lists.map(([name, list]) => [name, rows.map((row) => list[row])]));
+      }
+    },
+  };
+}
+
+/**
+ * Goes on from the steps that the model has behind it, also in the middle of an epoch.
+ * @template {TrainResult} R
  * @param {Engine} engine  of the orders
- * @param {SequenceModel} model
+ * @param {{ steps: number, trainStep(batch: any, options: TrainOptions): R }} model
  * @param {Batches} pairs
  * @param {TrainingPlan} plan
- * @returns {Generator<Step, void, undefined>}
+ * @returns {Generator<Step<R>, void, undefined>}
  */
 export function* train(engine, model, pairs, plan) {
-  const { epochs, from = 0, batchSize = 64, seed = 0, step } = plan;
-  const steps = Math.ceil(pairs.size / batchSize);
-  for (let epoch = from; epoch < epochs; epoch += 1) {
+  const { epochs, batchSize = 64, seed = 0, step } = plan;
+  const perEpoch = Math.ceil(pairs.size / batchSize);
+  for (let epoch = Math.floor(model.steps / perEpoch); epoch < epochs; epoch += 1) {
+    const behind = model.steps - epoch * perEpoch;
     let done = 0;
     for (const batch of pairs.batches(shuffle(engine, pairs.size, seed, epoch), batchSize)) {
       done += 1;
-      yield { ...model.trainStep(batch, step), epoch, last: done === steps };
+      if (done <= behind) continue;
+      yield { ...model.trainStep(batch, step), epoch, last: done === perEpoch };
     }
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The core behind a port: a worker's own, or one end of a channel on the page's thread. First message:
- * { binaries }, both twins woven, deflated and in base64, answered by { ready: true }; then { id, request },
- * answered by { id, answer }. Failures come as { id, error }.
+ * { binaries, slice }, both twins woven, deflated and in base64, answered by { ready: true }; then
+ * { id, request }, followed by any number of { id, progress } and answered by { id, answer }, one after the
+ * other. Failures come as { id, error }. { interrupt: id } asks for an answer as far as it has come.
  *
  * The build makes of this file, and all that it imports, one function workerMain(port), whose text is the
  * worker's source.
@@ -18,6 +19,12 @@ import { unweave } from './weave.js';
 /** @param {any} error */
 const plain = ({ code = 'TRAP', message, option }) => ({ code, message, option });
 
+/** @param {import('./evaluate.js').Answer} answer */
+const buffersOf = ({ values, decodedValues = {}, saved }) =>
+  [...Object.values(values), ...Object.values(decodedValues)]
+    .map(({ data }) => data.buffer)
+    .concat(saved ? [saved.buffer] : []);
+
 /** @param {string} packed */
 function unpack(packed) {
   const { body } = new Response(fromBase64(packed));
@@ -29,6 +36,10 @@ function unpack(packed) {
 export function serve(port) {
   /** @type {ReturnType<typeof createEvaluator>} */
   let evaluate;
+  /** How long the thread may be held, in milliseconds. */
+  let slice = 0;
+  let interrupted = 0;
+  let last = Promise.resolve();
 
   /** @param {{ woven: string, simdLength: number }} binaries */
   const start = async ({ woven, simdLength }) => {
@@ -38,14 +49,28 @@ export function serve(port) {
     port.postMessage({ ready: true }, {});
   };
 
-  port.onmessage = async ({ data: { binaries, id, request } }) => {
-    try {
-      if (binaries) return await start(binaries);
-      const answer = evaluate(request);
-      const transfer = Object.values(answer.values).map(({ data }) => data.buffer);
-      port.postMessage({ id, answer }, { transfer });
-    } catch (error) {
-      port.postMessage({ id, error: plain(error) }, {});
+  /** @param {number} id @param {import('./evaluate.js').Request} request */
+  const answer = async (id, request) => {
+    const answer = await evaluate(request, {
+      slice,
+      interrupted: () => interrupted >= id,
+      progress(progress) {
+        const { answer: now, epoch } = progress;
+        const transfer = buffersOf(now).concat(epoch ? [epoch.saved.buffer] : []);
+        port.postMessage({ id, progress }, { transfer });
+      },
+    });
+    port.postMessage({ id, answer }, { transfer: buffersOf(answer) });
+  };
+
+  port.onmessage = ({ data: { binaries, id, request, interrupt, ...more } }) => {
+    if (interrupt) {
+      interrupted = interrupt;
+      return;
     }
+    if (binaries) slice = more.slice;
+    last = last
+      .then(() => (binaries ? start(binaries) : answer(id, request)))
+      .catch((error) => port.postMessage({ id, error: plain(error) }, {}));
   };
 }

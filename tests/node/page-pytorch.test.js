@@ -10,10 +10,10 @@ const lesson = lessons['multi-head'];
 const evaluate = createEvaluator(await createEngine());
 
 /** @param {Record<string, any>} values */
-function script(values) {
+async function script(values) {
   const state = lesson.settle({ ...lesson.defaults, ...values });
   const read = Object.keys(lesson.tensors);
-  const answer = evaluate({ ...lesson.request(state), read });
+  const answer = await evaluate({ ...lesson.request(state), read });
   return toPyTorch(state, { state, .../** @type {any} */ (answer) }).split('\n');
 }
 
@@ -27,8 +27,8 @@ function inOrder(lines, wanted) {
   }
 }
 
-test('the plain layer', () => {
-  const lines = script({});
+test('the plain layer', async () => {
+  const lines = await script({});
   inOrder(lines, [
     'tokens = ["the","cat","sat","on","the","mat"]',
     'query = split(query_projection)',
@@ -43,9 +43,9 @@ test('the plain layer', () => {
   assert.equal(literal.match(/-?\d[\d.e-]*/g)?.length, 32 * 32);
 });
 
-test('masks, scale, fill and heads that are off', () => {
+test('masks, scale, fill and heads that are off', async () => {
   inOrder(
-    script({
+    await script({
       causal: true,
       validLength: 4,
       window: 1,
@@ -70,8 +70,8 @@ test('masks, scale, fill and heads that are off', () => {
   );
 });
 
-test('each edit comes right after the line of its tensor', () => {
-  const lines = script({
+test('each edit comes right after the line of its tensor', async () => {
+  const lines = await script({
     edits: [
       { name: 'attention.weights', at: [1, 0, 2], value: 0.5 },
       { name: 'attention.scores', at: [0, 1, 2], value: NaN },
@@ -87,14 +87,16 @@ test('each edit comes right after the line of its tensor', () => {
   assert.equal(lines[weights + 1], 'weights[1, 0, 2] = 0.5');
 });
 
-test('the other scores, and a second text', () => {
+test('the other scores, and a second text', async () => {
   assert.ok(
-    script({ score: 'cosine' }).some((line) => line.includes('F.normalize(query, dim=-1)')),
+    (await script({ score: 'cosine' })).some((line) => line.includes('F.normalize(query, dim=-1)')),
   );
   assert.ok(
-    script({ score: 'general' }).some((line) => line.startsWith('score_weight = torch.tensor')),
+    (await script({ score: 'general' })).some((line) =>
+      line.startsWith('score_weight = torch.tensor'),
+    ),
   );
-  const additive = script({ score: 'additive', cross: true, target: ['x', 'y"'] });
+  const additive = await script({ score: 'additive', cross: true, target: ['x', 'y"'] });
   assert.ok(additive.some((line) => line.startsWith('score_value_weight = torch.tensor')));
   inOrder(additive, ['target_tokens = ["x","y\\""]', 'query_projection = target @ query_weight.T']);
 });

@@ -171,6 +171,8 @@ export class AttentionPlayground extends HTMLElement {
     const client = createClient();
     client.onRestart = () => this.#notify('restarted');
     this.#evaluator = new Evaluator(this.#lesson, client, {
+      present: () => line.present(this.#history),
+      reached: (step) => this.#reached(step),
       computed: (result) => this.#computed(result),
       failed: (failure) => this.#failed(failure),
     });
@@ -369,7 +371,7 @@ export class AttentionPlayground extends HTMLElement {
       this.#busyTimer = setTimeout(() => this.#figure?.setBusy(true), BUSY_DELAY);
     }
     const before = this.#result;
-    this.#evaluator?.ask(line.present(this.#history));
+    this.#evaluator?.ask();
     if (this.#result === before) this.#updateInputs();
   }
 
@@ -381,6 +383,14 @@ export class AttentionPlayground extends HTMLElement {
   #update() {
     this.#updateInputs();
     this.#figure?.updateOutputs(this.#model);
+  }
+
+  /** Training that runs takes the state along; that is no action to undo. @param {number} step */
+  #reached(step) {
+    const state = line.present(this.#history);
+    const { steps } = this.#lesson.plan?.(state) ?? { steps: step };
+    this.#history = line.amend(this.#history, { ...state, step, running: step < steps });
+    this.#writeHashLater();
   }
 
   /** @param {Result} result */
@@ -471,7 +481,7 @@ export class AttentionPlayground extends HTMLElement {
 
   #everything() {
     if (!this.#evaluator) throw new Error('the figure is not on a page');
-    return this.#evaluator.everything(line.present(this.#history));
+    return this.#evaluator.everything();
   }
 
   /** @param {any} error */
