@@ -277,6 +277,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .shapes td { overflow-wrap: anywhere; }
 .shapes td:nth-child(2) { font: 11px/1.5 var(--attn-mono); }
 .shapes .link { padding: 0; font-size: 12px; text-align: start; overflow-wrap: anywhere; }
+.shapes .link:disabled { color: inherit; opacity: 1; text-decoration: none; }
 .shapes [aria-pressed='true'] { font-weight: 700; color: var(--attn-query); }
 
 @media (forced-colors: active) {

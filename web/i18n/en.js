@@ -44,8 +44,14 @@ export default {
       float32: '“{got}” does not fit 32 bits: at most 3.4028235e38 either way',
     },
   },
+  lessons: {
+    'multi-head': {
+      title: 'Multi-head attention',
+      name: 'Multi-head attention, live',
+      lead: 'Multi-head attention, computed live. Type a sentence, toggle masks and heads, edit any number.',
+    },
+  },
   playground: {
-    name: 'Multi-head attention, live',
     undo: 'Undo',
     redo: 'Redo',
     reset: 'Reset',

@@ -43,6 +43,15 @@ export function stringsOf(language) {
 }
 
 /**
+ * What a lesson is called: its title among the lessons, the name of its figure, a line that leads in.
+ * @param {string} lesson
+ * @param {Strings} strings
+ */
+export function named(lesson, { lessons }) {
+  return lessons[/** @type {keyof typeof lessons} */ (lesson)];
+}
+
+/**
  * What the core found wrong, in the words of a language: by code and option, or by the code alone, where
  * there is a sentence; else the core's own, which is English.
  * @param {Strings} strings

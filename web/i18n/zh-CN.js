@@ -43,8 +43,14 @@ export default {
       float32: '“{got}”超出 32 位浮点数的范围，绝对值最大为 3.4028235e38',
     },
   },
+  lessons: {
+    'multi-head': {
+      title: '多头注意力',
+      name: '多头注意力演示',
+      lead: '多头注意力，实时计算。输入一句话，开关掩码和注意力头，修改任意一个数。',
+    },
+  },
   playground: {
-    name: '多头注意力演示',
     undo: '撤销',
     redo: '重做',
     reset: '重置',

@@ -6,14 +6,14 @@
  *   │ groups       │ │ heads                       │ │ tensors   │
  */
 import { frame } from '../parts/frame.js';
+import { shapeTable } from '../parts/shape-table.js';
+import { torchCode } from '../parts/torch-code.js';
 import { heads } from './heads.js';
 import { inspector } from './inspector.js';
 import { Painter } from './painter.js';
 import { pipeline } from './pipeline.js';
-import { shapeTable } from './shape-table.js';
 import { stage } from './stage.js';
 import { tokensPanel } from './tokens-panel.js';
-import { torchCode } from './torch-code.js';
 
 /**
  * @typedef {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} Context

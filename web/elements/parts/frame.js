@@ -9,6 +9,7 @@
  * From 700 px the groups stand open beside the center; below, where all is one column, they stand folded
  * within it, where a change is seen.
  */
+import { named } from '../../i18n/index.js';
 import { h, setAttribute } from '../dom.js';
 import { controlGroup } from './control-group.js';
 import { experiments } from './experiments.js';
@@ -114,7 +115,11 @@ export function frame(context, { actions, exports, wanted, notes }) {
       layout.classList.toggle('no-side', !standing.some(({ className }) => className === 'side'));
       return h(
         'div',
-        { class: 'playground waiting', role: 'group', 'aria-label': words.name },
+        {
+          class: 'playground waiting',
+          role: 'group',
+          'aria-label': named(lesson.name, strings).name,
+        },
         top,
         menu.byHand,
         said.element,

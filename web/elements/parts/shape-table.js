@@ -1,15 +1,16 @@
 /**
  * Every tensor of the figure: its name, its shape in letters and numbers, what it is computed from,
- * and the axis along which it sums to 1. A name shows its tensor on the stage.
+ * and the axis along which it sums to 1. The name of one that the figure can show large does so.
  */
 import { fill } from '../../draw/format.js';
 import { h, list, setAttribute, setText } from '../dom.js';
-import { fold } from '../parts/fold.js';
+import { fold } from './fold.js';
+
+/** @typedef {import('../../lessons/index.js').Lesson & { tensors: Record<string, unknown> }} Named */
 
 /**
- * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
- * @returns {import('../parts/controls.js').Part<import('../../lessons/multi-head-view.js').Result> & {
- *   element: HTMLDetailsElement }}
+ * @param {import('./controls.js').Context<Named>} context
+ * @returns {import('./controls.js').Part & { element: HTMLDetailsElement }}
  */
 export function shapeTable({ lesson, strings, dispatch }) {
   const words = strings.shapes;
@@ -25,8 +26,9 @@ export function shapeTable({ lesson, strings, dispatch }) {
       h('table', { class: 'shapes' }, h('thead', null, h('tr', null, ...head)), body),
     ),
   );
-  /** @type {import('../../lessons/multi-head-view.js').TensorInfo[]} */
+  /** @type {import('../../../wasm/engine.js').TensorInfo[]} */
   let tensors = [];
+  const shown = new Set(lesson.table.show.choices);
 
   /** @param {number} index */
   function make(index) {
@@ -44,12 +46,15 @@ export function shapeTable({ lesson, strings, dispatch }) {
     element,
     update({ state, result }) {
       if (!result) return;
-      tensors = result.tensors.filter(({ name }) => Object.hasOwn(lesson.tensors, name));
+      tensors = result.tensors.filter((/** @type {{ name: string }} */ { name }) =>
+        Object.hasOwn(lesson.tensors, name),
+      );
       describe(String(tensors.length));
       list(body, tensors, make, (row, tensor) => {
         const [name, shape, sources] = [...row.children];
         const button = /** @type {Element} */ (name.firstElementChild);
         breakable(button, tensor.name);
+        setAttribute(button, 'disabled', !shown.has(tensor.name));
         setAttribute(button, 'aria-pressed', String(tensor.name === state.show));
         const [letters, numbers] = shape.children;
         setText(letters, `[${tensor.axes.join(', ')}]`);

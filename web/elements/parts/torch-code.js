@@ -3,12 +3,15 @@
  * parameters included, is a copy away.
  */
 import { h, setText } from '../dom.js';
-import { fold } from '../parts/fold.js';
+import { fold } from './fold.js';
 
 /**
- * @param {import('../parts/controls.js').Context<import('../../lessons/index.js').MultiHead>} context
+ * @typedef {import('../../lessons/index.js').Lesson &
+ *   { torchSteps: (state: import('../../lessons/state.js').State) => string[] }} Scripted
+ *
+ * @param {import('./controls.js').Context<Scripted>} context
  * @param {() => void} copy the whole script
- * @returns {import('../parts/controls.js').Part & { element: HTMLDetailsElement }}
+ * @returns {import('./controls.js').Part & { element: HTMLDetailsElement }}
  */
 export function torchCode({ lesson, strings }, copy) {
   const code = h('pre', { class: 'code', tabIndex: 0 });
