@@ -389,7 +389,11 @@ export class AttentionPlayground extends HTMLElement {
   #reached(step) {
     const state = line.present(this.#history);
     const { steps } = this.#lesson.plan?.(state) ?? { steps: step };
-    this.#history = line.amend(this.#history, { ...state, step, running: step < steps });
+    this.#history = line.amend(this.#history, {
+      ...state,
+      step,
+      running: state.running && step < steps,
+    });
     this.#writeHashLater();
   }
 

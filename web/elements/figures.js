@@ -2,7 +2,8 @@
  * The figure of each lesson, by its name: made anew for a language and for the panels a page wants.
  */
 import { multiHeadFigure } from './multi-head/figure.js';
+import { translationFigure } from './translation/figure.js';
 
 /** @type {Record<string, (context: import('./parts/controls.js').Context<any>, surroundings:
  *   import('./parts/frame.js').Surroundings) => import('./parts/frame.js').Figure>} */
-export const figures = { 'multi-head': multiHeadFigure };
+export const figures = { 'multi-head': multiHeadFigure, transformer: translationFigure };

@@ -3,6 +3,8 @@
  * element itself and not of the window, since it may stand in a narrow column of someone's page.
  */
 import { sheet } from './style.js';
+import { trainingRules } from './training/style.js';
+import { translationRules } from './translation/style.js';
 
 export const playgroundStyle = sheet(`
 :host { --positive: #b2182b; --negative: #2166ac; }
@@ -280,6 +282,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .shapes .link:disabled { color: inherit; opacity: 1; text-decoration: none; }
 .shapes [aria-pressed='true'] { font-weight: 700; color: var(--attn-query); }
 
+${trainingRules}${translationRules}
 @media (forced-colors: active) {
   .choice span { border-bottom-color: Canvas; }
   .choice input:checked + span { background: Highlight; color: HighlightText; forced-color-adjust: none; }

@@ -1,4 +1,6 @@
 /** Every English sentence the page shows. `{name}` marks a place that is filled in. */
+import translation from './en-translation.js';
+
 export default {
   heatmap: {
     query: 'query',
@@ -81,6 +83,7 @@ export default {
     },
   },
   groups: {
+    ...translation.groups,
     variant: 'Variant',
     masks: 'Masks',
     heads: 'Heads',
@@ -88,6 +91,7 @@ export default {
     vectors: 'Vectors',
   },
   controls: {
+    ...translation.controls,
     unit: { label: 'Cut into', choices: { words: 'words', characters: 'characters' } },
     variant: {
       label: 'Variant',
@@ -167,6 +171,7 @@ export default {
     },
   },
   summaries: {
+    ...translation.summaries,
     causal: 'causal',
     validLength: 'length {value}',
     window: 'window {value}',
@@ -238,6 +243,7 @@ export default {
     sum: 'sums to 1 along {axis}',
   },
   experiments: {
+    ...translation.experiments,
     order: {
       title: 'word order',
       look: 'Drag a token to another place: its row and column move along, and no number changes. Without positions attention does not see order.',
@@ -259,6 +265,8 @@ export default {
       look: 'The first row has no key left. −10⁶ spreads its weight evenly over what was masked; −∞ gives NaN; left out gives zeros and a mark.',
     },
   },
+  training: translation.training,
+  translation: translation.translation,
   export: {
     menu: 'Export',
     png: 'PNG picture',

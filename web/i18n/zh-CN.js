@@ -1,4 +1,6 @@
 /** 页面上的全部中文。`{name}` 是待填入的位置。 */
+import translation from './zh-translation.js';
+
 export default {
   heatmap: {
     query: '查询',
@@ -79,6 +81,7 @@ export default {
     },
   },
   groups: {
+    ...translation.groups,
     variant: '类型',
     masks: '掩码',
     heads: '注意力头',
@@ -86,6 +89,7 @@ export default {
     vectors: '向量',
   },
   controls: {
+    ...translation.controls,
     unit: { label: '切分为', choices: { words: '词', characters: '字符' } },
     variant: {
       label: '类型',
@@ -162,6 +166,7 @@ export default {
     },
   },
   summaries: {
+    ...translation.summaries,
     causal: '因果',
     validLength: '有效长度 {value}',
     window: '窗口 {value}',
@@ -233,6 +238,7 @@ export default {
     sum: '沿 {axis} 求和为 1',
   },
   experiments: {
+    ...translation.experiments,
     order: {
       title: '词序',
       look: '拖动一个词元：它的行和列跟着移动，数值都不变。没有位置编码时，注意力看不到顺序。',
@@ -254,6 +260,8 @@ export default {
       look: '第一行没有可用的键：−10⁶ 把权重平均分给被掩蔽的键，−∞ 得到 NaN，“不参与”得到 0 并加标记。',
     },
   },
+  training: translation.training,
+  translation: translation.translation,
   export: {
     menu: '导出',
     png: 'PNG 图片',

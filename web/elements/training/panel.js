@@ -1,0 +1,284 @@
+/**
+ * The training panel of any lesson whose model learns: buttons, how far it is, curves, the saved
+ * epochs, what the held-out pairs say, the model as a file.
+ *
+ * How far the model has trained is one field of the state, `step`, and whether it goes on another,
+ * `running`; every button only sets the two. Nothing moves by itself: while numbers change, each
+ * control keeps its place and the focus.
+ */
+import { fill, short } from '../../draw/format.js';
+import { freshId, h, setAttribute, setText } from '../dom.js';
+import { CurvesView } from '../parts/curves.js';
+import { modelFile } from './model-file.js';
+import { epochWords, progressWords, speedWords, timeWords } from './words.js';
+
+/**
+ * @typedef {import('../../lessons/state.js').State} State
+ * @typedef {{ loss: number, bleu: number }} Score
+ *
+ * @typedef {object} Trains what the panel asks of its lesson
+ * @property {(state: State) => { key: string, steps: number, perEpoch: number }} plan
+ * @property {(result: any) => Score | null} scoreOf of the pairs held out; null while it is not known
+ *
+ * @typedef {import('../../lessons/index.js').Lesson & Trains} Lesson
+ * @typedef {Omit<import('../run.js').RunView, 'key' | 'latest'> & {
+ *   failure?: { message: string } | null }} Run
+ */
+
+/** Between two changes of speed and time left, in milliseconds: they are read, not watched. */
+const CALM = 500;
+
+/**
+ * @param {import('../parts/controls.js').Context<Lesson>} context
+ * @param {import('./model-file.js').ModelFiles} [files] where models can be saved and loaded
+ */
+export function trainingPanel(context, files) {
+  const { lesson, strings, dispatch } = context;
+  const words = strings.training;
+  /** @type {State} */
+  let state = lesson.defaults;
+  /** @type {Run} */
+  let run = idle(lesson, state);
+  /** Where a run was ended: the next one starts from the initial weights. */
+  let ended = -1;
+  let wasRunning = false;
+  let calm = 0;
+
+  const set = (/** @type {object} */ values) => dispatch({ type: 'set', values });
+  /** @param {keyof typeof words.help} name @param {() => void} act */
+  const button = (name, act) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'act',
+        title: words.help[name],
+        onclick: (/** @type {MouseEvent} */ { currentTarget }) =>
+          /** @type {Element} */ (currentTarget).getAttribute('aria-disabled') || act(),
+      },
+      words[name],
+    );
+  const main = button('train', () => {
+    if (state.running) set({ running: false });
+    else set(anew() ? { step: 0, running: true } : { running: true });
+  });
+  main.classList.add('main');
+  const one = button('one', () => set({ step: state.step + 1, running: false }));
+  const stop = button('stop', () => {
+    ended = state.step;
+    set({ running: false });
+    show();
+  });
+  const rewind = button('rewind', () => set({ step: 0, running: false }));
+
+  const ids = { progress: freshId(), scrub: freshId() };
+  const bar = h('progress', { 'aria-labelledby': ids.progress });
+  const progress = h('p', { class: 'figures', id: ids.progress });
+  const speed = h('p', { class: 'figures quiet speed' });
+  const curves = new CurvesView(context.host, strings, (step) => {
+    const values = { step: Math.min(step, run.losses.length), running: false };
+    dispatch({ type: 'set', values }, 'step');
+  });
+
+  const scrub = h('input', {
+    type: 'range',
+    id: ids.scrub,
+    min: '0',
+    step: '1',
+    oninput: () => {
+      const step = stops()[scrub.valueAsNumber];
+      dispatch({ type: 'set', values: { step, running: false } }, 'step');
+    },
+  });
+  const scrubbed = h('output', { class: 'figures', htmlFor: ids.scrub });
+  const scrubber = h(
+    'div',
+    { class: 'control slider' },
+    h(
+      'p',
+      { class: 'line' },
+      h('label', { htmlFor: ids.scrub, class: 'quiet' }, words.saved),
+      scrubbed,
+    ),
+    h('div', { class: 'pair' }, scrub),
+  );
+
+  const score = heldOut(words);
+  const failure = h('span');
+  const back = h('button', {
+    type: 'button',
+    class: 'link',
+    onclick: () => set({ step: run.saved.at(-1) ?? 0, running: false }),
+  });
+  const failed = h('p', { class: 'error line', role: 'alert' }, failure, back);
+  const said = h('p', { class: 'unseen', role: 'status' });
+  const file = files ? modelFile(words, files, () => state) : null;
+
+  const element = h(
+    'div',
+    { class: 'panel training', role: 'group', 'aria-label': words.name },
+    h('div', { class: 'acts' }, main, one, stop, rewind),
+    bar,
+    progress,
+    speed,
+    failed,
+    curves.element,
+    scrubber,
+    score.element,
+    file?.element,
+    said,
+  );
+  if (file) file.drop(element);
+
+  /** Whether the next run starts from the initial weights. */
+  const anew = () => state.step === 0 || state.step === ended || state.step >= run.steps;
+  const stops = () => [0, ...run.saved.filter((step) => step > 0)];
+
+  function show() {
+    const name = state.running ? 'pause' : anew() ? 'train' : 'resume';
+    setText(main, words[name]);
+    setAttribute(main, 'title', words.help[name]);
+    setAttribute(one, 'aria-disabled', state.running || state.step >= run.steps);
+    setAttribute(
+      stop,
+      'aria-disabled',
+      !state.running && (state.step === 0 || ended === state.step),
+    );
+    setAttribute(rewind, 'aria-disabled', state.step === 0 && !state.running);
+  }
+
+  function tell() {
+    const { step, steps, failure } = run;
+    if (state.running === wasRunning) return;
+    wasRunning = state.running;
+    if (wasRunning) setText(said, words.said.started);
+    else if (failure) setText(said, '');
+    else if (step >= steps)
+      setText(said, fill(words.said.ended, { progress: progressWords(words, run) }));
+    else setText(said, words.said.paused);
+  }
+
+  return {
+    element,
+    connect: () => curves.connect(),
+    disconnect: () => curves.disconnect(),
+    /** @param {import('../parts/controls.js').Model} model */
+    update(model) {
+      state = model.state;
+      const plan = lesson.plan(state);
+      const known = model.result?.run.key === plan.key ? model.result.run : null;
+      run = { ...idle(lesson, state), ...known, step: state.step };
+      if (state.step !== ended) ended = -1;
+      show();
+      bar.max = run.steps;
+      bar.value = run.step;
+      setText(progress, progressWords(words, run));
+      const now = performance.now();
+      if (!state.running) setText(speed, '');
+      else if (now - calm > CALM && run.stepsPerSecond > 0) {
+        calm = now;
+        const left = fill(words.left, { time: timeWords(words, run.secondsLeft) });
+        setText(speed, `${speedWords(words, run)} · ${left}`);
+      }
+      tell();
+
+      const places = stops();
+      const at = places.filter((step) => step <= state.step).length - 1;
+      scrub.max = String(places.length - 1);
+      scrub.valueAsNumber = at;
+      scrub.disabled = places.length < 2;
+      const where = epochWords(words, state.step, run.perEpoch);
+      setAttribute(scrub, 'aria-valuetext', where);
+      setText(scrubbed, where);
+
+      setText(failure, run.failure ? fill(words.failed, run.failure) : '');
+      setText(back, run.failure ? fill(words.back, { step: run.saved.at(-1) ?? 0 }) : '');
+      back.hidden = !run.failure;
+      failed.hidden = !run.failure;
+      curves.show({
+        name: words.curves,
+        series: [
+          { name: words.loss, values: run.losses, log: true },
+          { name: words.rate, values: run.rates },
+        ],
+        steps: run.steps,
+        first: 1,
+        marked: state.step,
+      });
+      score.update(model.result && lesson.scoreOf(model.result));
+    },
+  };
+}
+
+/**
+ * A run of which nothing is known yet.
+ * @param {Trains} lesson
+ * @param {State} state
+ * @returns {Run}
+ */
+function idle(lesson, state) {
+  const { steps, perEpoch } = lesson.plan(state);
+  return {
+    step: state.step,
+    steps,
+    perEpoch,
+    losses: [],
+    rates: [],
+    saved: [],
+    stepsPerSecond: 0,
+    tokensPerSecond: 0,
+    secondsLeft: NaN,
+  };
+}
+
+/**
+ * What the pairs say that the model never saw, and how that changed: a head that is silenced shows what
+ * it was worth.
+ * @param {import('../../i18n/index.js').Strings['training']} words
+ */
+function heldOut(words) {
+  /** @type {Score | null} */
+  let shown = null;
+  const part = (/** @type {string} */ name) => {
+    const value = h('b');
+    const change = h('span', { class: 'quiet' });
+    return {
+      value,
+      change,
+      element: h('p', { class: 'line' }, h('span', null, name), value, change),
+    };
+  };
+  const loss = part(words.loss);
+  const bleu = part(words.bleu);
+  const note = h('p', { class: 'note' }, words.noScore);
+  const element = h(
+    'div',
+    { class: 'score', role: 'group', 'aria-label': words.heldOut },
+    h('p', { class: 'quiet label' }, words.heldOut),
+    h('div', { class: 'figures' }, loss.element, bleu.element),
+    note,
+  );
+  return {
+    element,
+    /**
+     * @param {Score | null} score
+     */
+    update(score) {
+      element.classList.toggle('stale', !score);
+      note.hidden = shown !== null || score !== null;
+      if (!score || (score.loss === shown?.loss && score.bleu === shown.bleu)) return;
+      for (const [name, { value, change }] of /** @type {const} */ ([
+        ['loss', loss],
+        ['bleu', bleu],
+      ])) {
+        const by = shown ? score[name] - shown[name] : 0;
+        setText(value, short(score[name]));
+        setText(
+          change,
+          by === 0 ? '' : fill(words.change, { change: `${by > 0 ? '+' : ''}${short(by)}` }),
+        );
+      }
+      shown = score;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * What the model learns from: one of the project's corpora, or the reader's own pairs from a file that
+ * is chosen, dropped or pasted. Lines that are no pair are counted and named.
+ */
+import { fill } from '../../draw/format.js';
+import { readPairs } from '../../text/pairs.js';
+import { freshId, h, list, setText } from '../dom.js';
+import { makers } from '../parts/controls.js';
+import { takeDrops } from '../training/model-file.js';
+
+/** Of the malformed lines, so many are named. */
+const NAMED = 5;
+/** A text longer than this is not put into the field: it would only be slow. */
+const SHOWN = 100_000;
+
+/**
+ * @param {import('./views.js').Context} context
+ * @returns {import('../parts/controls.js').Part}
+ */
+export function corpusPanel(context) {
+  const { lesson, strings, dispatch } = context;
+  const words = strings.translation;
+  const choice = makers.radios({ as: 'radios', name: 'corpus' }, context);
+  const facts = h('p', { class: 'note', role: 'status' });
+  const ids = { text: freshId(), error: freshId() };
+  const text = h('textarea', {
+    id: ids.text,
+    rows: 4,
+    spellcheck: false,
+    class: 'figures',
+    'aria-describedby': ids.error,
+    onchange: () => take(text.value),
+    onpaste: () => setTimeout(() => take(text.value)),
+  });
+  const error = h('p', { class: 'error', id: ids.error, role: 'alert' });
+  const count = h('p', { class: 'note' });
+  const named = h('ol', { class: 'note' });
+  const malformed = h('div', { role: 'status' }, count, named);
+  const file = h('input', {
+    type: 'file',
+    accept: '.txt,.tsv,text/plain,text/tab-separated-values',
+    hidden: true,
+    onchange: () => {
+      const [chosen] = file.files ?? [];
+      file.value = '';
+      if (chosen) read(chosen);
+    },
+  });
+  const own = h(
+    'div',
+    { class: 'control' },
+    h('label', { htmlFor: ids.text }, words.own),
+    h(
+      'p',
+      { class: 'line' },
+      h('button', { type: 'button', class: 'link', onclick: () => file.click() }, words.choose),
+      h('span', { class: 'quiet label' }, words.dropHere),
+      file,
+    ),
+    text,
+    error,
+    malformed,
+  );
+  const element = h(
+    'div',
+    { class: 'panel corpus', role: 'group', 'aria-label': words.corpus },
+    choice.element,
+    facts,
+    own,
+  );
+  let sent = '';
+
+  /** @param {File} chosen */
+  async function read(chosen) {
+    take(await chosen.text());
+  }
+  takeDrops(element, read);
+
+  /** @param {string} lines */
+  function take(lines) {
+    const { pairs, problems } = readPairs(lines);
+    setText(error, pairs.length || lines.trim() === '' ? '' : words.noPairs);
+    own.hidden = false;
+    if (pairs.length === 0) return name(problems);
+    sent = lines;
+    dispatch({ type: 'set', values: { corpus: 'own', own: lines } });
+  }
+
+  /** @param {import('../../text/pairs.js').Problem[]} problems */
+  function name(problems) {
+    const most = problems.slice(0, NAMED);
+    malformed.hidden = problems.length === 0;
+    setText(
+      count,
+      problems.length === 1
+        ? words.malformedOne
+        : fill(words.malformed, { count: problems.length }),
+    );
+    const lines = most.map(({ line, reason }) =>
+      fill(words.line, { line, reason: words.reasons[reason] }),
+    );
+    if (problems.length > NAMED)
+      lines.push(fill(words.andMore, { count: problems.length - NAMED }));
+    list(named, lines, () => h('li'), setText);
+  }
+
+  return {
+    element,
+    update(model) {
+      const { state } = model;
+      choice.update(model);
+      const corpus = lesson.corpusOf(state);
+      const { training, heldOut, sourceVocabulary, targetVocabulary, problems } = corpus;
+      const pairs = fill(words.pairs, { training: training.length, heldOut: heldOut.length });
+      const sizes = { source: sourceVocabulary.size, target: targetVocabulary.size };
+      setText(facts, `${pairs} · ${fill(words.vocabulary, sizes)}`);
+      own.hidden = state.corpus !== 'own';
+      if (state.own !== sent || text.value === '') {
+        sent = state.own;
+        text.value = sent.length > SHOWN ? '' : sent;
+        setText(error, '');
+      }
+      name(problems);
+    },
+  };
+}

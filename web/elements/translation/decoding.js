@@ -1,0 +1,191 @@
+/**
+ * The translation as it is written, token by token: which tokens were likeliest, which was taken, and
+ * what is kept for the next step.
+ */
+import { fill, short, tokenLabel } from '../../draw/format.js';
+import { textOf } from '../../text/pairs.js';
+import { freshId, h, list, setAttribute, setText } from '../dom.js';
+import { LabelledMap } from './labelled-map.js';
+
+/** Side of a map of kept rows, in CSS pixels. */
+const KEPT = 132;
+
+/**
+ * @param {import('./views.js').Context} context
+ * @param {import('./pictures.js').Pictures} pictures
+ */
+export function decoding({ lesson, strings, dispatch }, pictures) {
+  const words = strings.translation;
+  /** @type {string[]} */
+  let tokens = [];
+  let written = 0;
+  const ids = { slider: freshId() };
+
+  /** @param {number} count */
+  const go = (count) => {
+    const token = count >= tokens.length ? 'all' : Math.max(0, count);
+    dispatch({ type: 'set', values: { token } }, 'token');
+  };
+  /** @param {string} name @param {() => number} to */
+  const button = (name, to) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        onclick: (/** @type {MouseEvent} */ { currentTarget }) =>
+          /** @type {Element} */ (currentTarget).getAttribute('aria-disabled') || go(to()),
+      },
+      name,
+    );
+  const first = button(words.first, () => 0);
+  const back = button(words.back, () => written - 1);
+  const forward = button(words.forward, () => written + 1);
+  const whole = button(words.whole, () => tokens.length);
+  const slider = h('input', {
+    type: 'range',
+    id: ids.slider,
+    min: '0',
+    step: '1',
+    oninput: () => go(slider.valueAsNumber),
+  });
+  const where = h('output', { class: 'figures', htmlFor: ids.slider });
+  const chips = h('ol', { class: 'words', 'aria-label': words.decoded });
+  const unfinished = h('p', { class: 'note' }, words.unfinished);
+  const trap = h('p', { class: 'note' }, words.asD2l);
+
+  const bars = h('ol', { class: 'row figures' });
+  const likeliest = h(
+    'div',
+    { class: 'part' },
+    h('p', { class: 'label quiet' }, words.candidates),
+    bars,
+  );
+  const kept = h('div', { class: 'kept' });
+  const keptNote = h('p', { class: 'note' });
+  const cache = h('div', { class: 'part' }, kept, keptNote);
+  /** @type {LabelledMap[]} */
+  const maps = [];
+
+  const beamRows = h('ol', { class: 'beams' });
+  const beams = h(
+    'div',
+    { class: 'part' },
+    h('p', { class: 'label quiet' }, words.beams),
+    beamRows,
+  );
+
+  const element = h(
+    'div',
+    { class: 'panel decoding', role: 'group', 'aria-label': words.decoding },
+    h('p', { class: 'line' }, h('span', { class: 'title' }, words.decoded), where),
+    chips,
+    unfinished,
+    h('p', { class: 'line steps' }, first, back, slider, forward, whole),
+    trap,
+    h('div', { class: 'halves' }, likeliest, cache),
+    beams,
+  );
+  setAttribute(slider, 'aria-label', words.decoded);
+
+  /** @param {number} index */
+  const makeChip = (index) =>
+    h('li', null, h('button', { type: 'button', class: 'word', onclick: () => go(index + 1) }));
+
+  /** @param {import('./views.js').Result} result */
+  function showKept(result) {
+    list(
+      kept,
+      lesson.cacheOf(result),
+      (at) => {
+        maps[at] = new LabelledMap();
+        return h('figure', null, maps[at].element, h('figcaption', { class: 'quiet' }));
+      },
+      (figure, { tensor, matrix }, at) => {
+        const picture = { matrix, scale: pictures.signed(matrix), masked: null, edited: [] };
+        const rows = ['<bos>', ...tokens].slice(0, matrix.rows);
+        const labels = { rows, columns: [], marked: matrix.rows - 1 };
+        maps[at].paint(picture, labels, KEPT, pictures.theme);
+        setText(/** @type {Element} */ (figure.lastElementChild), tensor);
+      },
+    );
+    setText(
+      keptNote,
+      words.cache[/** @type {keyof typeof words.cache} */ (result.state.cache)] ?? '',
+    );
+  }
+
+  return {
+    element,
+    /** How many tokens are written at the step that is shown. */
+    get written() {
+      return written;
+    },
+    /** @param {{ state: import('./views.js').State, result: import('./views.js').Result }} model */
+    update({ state, result }) {
+      const decoded = lesson.decodedOf(result);
+      element.hidden = !decoded;
+      if (!decoded) return;
+      tokens = decoded.finished ? [...decoded.tokens, words.end] : decoded.tokens;
+      written = state.token === 'all' ? tokens.length : Math.min(state.token, tokens.length);
+      unfinished.hidden = decoded.finished;
+      trap.hidden = state.positions !== 'as-d2l';
+      list(chips, tokens, makeChip, (item, token, index) => {
+        const button = /** @type {Element} */ (item.firstElementChild);
+        setText(button, tokenLabel(token));
+        item.classList.toggle('ahead', index >= written);
+        setAttribute(button, 'aria-current', index === written - 1 ? 'step' : null);
+      });
+      const token = tokens[written - 1];
+      const words_ =
+        written === 0
+          ? words.begin
+          : fill(words.tokens, { place: written, count: tokens.length, token });
+      slider.max = String(tokens.length);
+      slider.valueAsNumber = written;
+      setAttribute(slider, 'aria-valuetext', words_);
+      setText(where, words_);
+      for (const [at, end] of [first, back].entries())
+        setAttribute(end, 'aria-disabled', written === 0 && at >= 0);
+      for (const end of [forward, whole])
+        setAttribute(end, 'aria-disabled', written === tokens.length);
+
+      const likely = written === 0 ? [] : lesson.candidates(result);
+      likeliest.hidden = likely.length === 0;
+      const most = Math.max(...likely.map(({ probability }) => probability));
+      list(bars, likely, makeBar, (item, candidate) => {
+        const [name, bar, number] = /** @type {HTMLElement[]} */ ([...item.children]);
+        setText(name, tokenLabel(candidate.token));
+        bar.style.setProperty('--size', String(candidate.probability / most || 0));
+        setText(number, short(candidate.probability));
+        setAttribute(item, 'aria-current', candidate.token === token ? 'true' : null);
+        setAttribute(item, 'title', candidate.token === token ? words.taken : null);
+      });
+      showKept(result);
+
+      const hypotheses = decoded.beams ?? [];
+      beams.hidden = hypotheses.length === 0;
+      const { targetUnit } = lesson.corpusOf(state);
+      list(
+        beamRows,
+        hypotheses,
+        () => h('li', null, h('span'), h('span', { class: 'figures quiet' })),
+        (item, { tokens, score }) => {
+          const [text, number] = item.children;
+          setText(text, textOf(tokens, targetUnit) || '–');
+          setText(number, fill(words.beamScore, { score: short(score) }));
+        },
+      );
+    },
+  };
+}
+
+function makeBar() {
+  return h(
+    'li',
+    null,
+    h('span', { class: 'token' }),
+    h('i', { class: 'bar' }),
+    h('span', { class: 'number' }),
+  );
+}

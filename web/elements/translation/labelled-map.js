@@ -1,0 +1,57 @@
+/**
+ * A small map with its tokens along the sides. The labels are text beside the canvas: they are written
+ * when the sentence changes, and a map that is painted ten times a second lays nothing out.
+ */
+import { tokenLabel } from '../../draw/format.js';
+import { h, list, setText } from '../dom.js';
+import { MiniMap } from '../heatmap/mini-map.js';
+
+export class LabelledMap {
+  #map = new MiniMap();
+  #across = h('span', { class: 'across' });
+  #down = h('span', { class: 'down' });
+  element = h(
+    'span',
+    { class: 'labelled', 'aria-hidden': 'true' },
+    this.#across,
+    this.#down,
+    this.#map.element,
+  );
+
+  /**
+   * @param {import('../heatmap/mini-map.js').Picture} picture
+   * @param {{ rows: readonly string[], columns: readonly string[], marked?: number | null }} labels
+   *   marked: a row that is pointed out
+   * @param {number} size in CSS pixels of the cells' square
+   * @param {import('../theme.js').Theme} theme
+   */
+  paint(picture, { rows, columns, marked = null }, size, theme) {
+    this.#map.paint(picture, size, theme);
+    const { style } = this.#map.canvas;
+    write(this.#across, columns, style.width);
+    write(this.#down, rows, style.height);
+    const { element } = this.#map;
+    element.classList.toggle('marked', marked !== null);
+    element.style.setProperty('--rows', String(picture.matrix.rows));
+    element.style.setProperty('--row', String(marked ?? -1));
+  }
+}
+
+/**
+ * @param {HTMLElement} side
+ * @param {readonly string[]} labels
+ * @param {string} length of the side; short of room, every second label is left out
+ */
+function write(side, labels, length) {
+  const room = Number.parseFloat(length) / labels.length;
+  const every = Math.max(1, Math.ceil(10 / room));
+  side.style.setProperty('--length', length);
+  list(
+    side,
+    labels,
+    () => h('span'),
+    (span, label, at) => {
+      setText(span, at % every === 0 ? tokenLabel(label) : '');
+    },
+  );
+}

@@ -1,0 +1,43 @@
+/** How the figure of the translation lessons looks: rules of the playground's sheet. */
+export const translationRules = `
+.panel > .title { display: block; font-weight: 600; margin-bottom: 4px; }
+input.sentence { width: 100%; }
+.words { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0; }
+.words li, .word { min-height: 26px; border-radius: 4px; white-space: pre; }
+.words li:not(:has(.word)), .word { padding: 2px 7px; border: 1px solid var(--attn-hairline); }
+.words .unknown { border: 1px dashed var(--attn-alert); color: var(--attn-alert); }
+.word[aria-current] { border-color: var(--attn-query); color: var(--attn-query); }
+.ahead .word { border-style: dashed; color: var(--attn-quiet); }
+.reference { margin-top: 4px; }
+.corpus textarea { min-height: 84px; white-space: pre; overflow-x: auto; }
+
+.kinds { display: grid; grid-template-columns: repeat(var(--across, 1), minmax(0, 1fr)); gap: 24px 20px; }
+.kind > .title { font-size: 13px; line-height: 24px; }
+.enlarge { display: block; padding: 0; }
+.labelled { display: grid; grid-template: auto auto / auto max-content; justify-content: start; font-size: 10px; line-height: 1; color: var(--attn-quiet); }
+.across { grid-area: 1 / 2; display: flex; width: var(--length); align-items: flex-end; padding-bottom: 3px; }
+.across span { flex: 1 1 0; min-width: 0; max-height: 52px; overflow: hidden; writing-mode: vertical-rl; transform: rotate(180deg); display: flex; align-items: center; white-space: pre; }
+.down { grid-area: 2 / 1; display: flex; flex-direction: column; height: var(--length); padding-right: 4px; }
+.down span { flex: 1 1 0; min-height: 0; max-width: 54px; overflow: hidden; text-overflow: ellipsis; white-space: pre; display: block; text-align: end; align-content: center; }
+.labelled .mini { grid-area: 2 / 2; }
+.mini.marked .row-light { opacity: 1; }
+.enlarge[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 2px; }
+.layer { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 8px; margin-top: 8px; }
+.layer > .quiet { flex: 1 0 100%; font-size: 12px; }
+.tiles { display: flex; flex-wrap: wrap; gap: 4px 6px; }
+.tiles li { display: flex; flex-direction: column; align-items: center; gap: 4px; }
+.tile { display: block; padding: 0; }
+.tile[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 2px; }
+.tiles input[type='checkbox'] { width: 13px; height: 13px; accent-color: var(--attn-quiet); }
+.tiles .silenced .mini { opacity: 0.35; }
+
+.decoding { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
+.decoding .title { margin: 0; }
+.steps input[type='range'] { flex: 1 1 96px; min-width: 0; max-width: 220px; }
+.halves { display: flex; flex-wrap: wrap; gap: 0 36px; }
+.halves > * { flex: 1 1 220px; min-width: 0; }
+.kept { display: flex; flex-wrap: wrap; gap: 12px 20px; }
+.kept figure { margin: 0; min-width: 0; }
+.kept figcaption { font-size: 11px; overflow-wrap: anywhere; margin-top: 2px; }
+.beams li { display: flex; justify-content: space-between; gap: 16px; max-width: 480px; }
+`;
