@@ -22,13 +22,21 @@ import { batchesOf, train } from './training.js';
  * @property {any} config
  * @property {Training} [training]
  * @property {any} input  of the model's forward()
- * @property {Override[]} [overrides]
- * @property {string[]} [read]  names of tensors of the forward pass; those the tape lacks are left out
- * @property {{ input: any, options: import('./sequences.js').DecodeOptions, read?: string[] }} [decode]  one
- *   sentence; read: names of tensors of its last step
+ * @property {Override[]} [overrides]  one of a cell that this pass has not waits for a pass that has it
+ * @property {string[] | 'all'} [read]  names of tensors of the forward pass; those the tape lacks are left out
+ * @property {Decoding} [decode]
  * @property {{ batch: Record<string, any>, overrides?: Override[], decode:
  *   import('./sequences.js').DecodeOptions }} [unseen]  pairs whose loss and translations are asked for
  * @property {'own' | 'torch'} [save]  asks for a safetensors file under these names
+ */
+/**
+ * @typedef {object} Decoding
+ * @property {any} input  of the model's decode(): one sentence
+ * @property {import('./sequences.js').DecodeOptions} options
+ * @property {number} [steps]  whose last is looked at; without it all that were taken
+ * @property {string[]} [read]  names of tensors of that step
+ * @property {boolean} [follow]  the forward pass reads what was written until that step, instead of
+ *   input.target
  */
 /**
  * @typedef {object} Training
@@ -89,6 +97,8 @@ export function createEvaluator(engine) {
   let key = '';
   /** @type {any} */
   let model;
+  /** The last score, which costs most and depends on little. */
+  let judged = { what: '', score: /** @type {Answer['score']} */ (undefined) };
 
   /** @param {Request} request */
   function settle({ model: kind, config, training }) {
@@ -107,20 +117,53 @@ export function createEvaluator(engine) {
   }
 
   /** @param {Request} request @returns {Answer} */
-  function look({ input, overrides = [], read = [], training }) {
-    model.forward({ ...input, overrides });
+  function look({ input, overrides = [], read = [], decode, training }) {
+    const written = decode && write(decode);
+    forward(decode?.follow ? { ...input, target: written?.target } : input, overrides);
     const tensors = model.tensors();
     return {
       tensors,
       values: valuesOf(tensors, read),
+      ...written?.answer,
       ...(training ? { step: model.steps } : {}),
     };
   }
 
-  /** @param {TensorInfo[]} tensors @param {string[]} read */
+  /** @param {any} input @param {Override[]} overrides */
+  function forward(input, overrides) {
+    try {
+      model.forward({ ...input, overrides });
+    } catch (error) {
+      if (/** @type {any} */ (error).option !== 'overrides') throw error;
+      model.forward(input);
+      const shapes = new Map(
+        model.tensors().map((/** @type {TensorInfo} */ info) => [info.name, info.shape]),
+      );
+      const fitting = overrides.filter(({ name, at }) => {
+        const shape = shapes.get(name);
+        return shape?.length === at.length && at.every((place, axis) => (place ?? 0) < shape[axis]);
+      });
+      if (fitting.length === overrides.length) throw error;
+      model.forward({ ...input, overrides: fitting });
+    }
+  }
+
+  /** @param {Decoding} decode */
+  function write({ input, options, steps = Infinity, read = [] }) {
+    const [decoded] = [model.decode(input, options)].flat();
+    const taken = decoded.tokens.length + Number(decoded.finished);
+    if (steps < taken) model.decode(input, { ...options, maxLength: steps });
+    return {
+      answer: { decoded, decodedValues: valuesOf(model.tensors(), read) },
+      target: [options.bos, ...decoded.tokens].slice(0, Math.min(steps, taken)),
+    };
+  }
+
+  /** @param {TensorInfo[]} tensors @param {string[] | 'all'} read */
   function valuesOf(tensors, read) {
-    const present = new Set(tensors.map(({ name }) => name));
-    const names = read.filter((name) => present.has(name));
+    const names = tensors
+      .map(({ name }) => name)
+      .filter((name) => read === 'all' || read.includes(name));
     return Object.fromEntries(names.map((name) => [name, model.tensor(name)]));
   }
 
@@ -157,7 +200,10 @@ export function createEvaluator(engine) {
    * @param {NonNullable<Request['unseen']>} unseen
    * @param {Required<Following>} following
    */
-  async function judge(request, { batch, overrides, decode }, { progress, interrupted, slice }) {
+  async function judge(request, unseen, { progress, interrupted, slice }) {
+    const what = JSON.stringify([key, model.steps, unseen]);
+    if (judged.what === what) return judged.score;
+    const { batch, overrides, decode } = unseen;
     const { source, sourceLens } = batch;
     const translations = [];
     const nothing = { first: model.steps, losses: [], rates: [], tokens: 0, seconds: 0 };
@@ -172,22 +218,18 @@ export function createEvaluator(engine) {
       const input = { source: [ids], sourceLens: [sourceLens[i]], overrides };
       translations.push(model.decode(input, decode)[0].tokens);
     }
-    return { loss: model.loss({ ...batch, overrides }).loss, translations };
+    judged = { what, score: { loss: model.loss({ ...batch, overrides }).loss, translations } };
+    return judged.score;
   }
 
   return async (request, { progress = () => {}, interrupted = () => false, slice = 50 } = {}) => {
-    const { training, decode, unseen, save } = request;
+    const { training, unseen, save } = request;
     const following = { progress, interrupted, slice };
     settle(request);
     if (training) await reach(request, training, following);
     const score = unseen && (await judge(request, unseen, following));
     const answer = look(request);
     if (score) answer.score = score;
-    if (decode) {
-      const [decoded] = [model.decode(decode.input, decode.options)].flat();
-      answer.decoded = decoded;
-      answer.decodedValues = valuesOf(model.tensors(), decode.read ?? []);
-    }
     if (save) answer.saved = model.save({ names: save });
     return answer;
   };

@@ -54,7 +54,7 @@ import * as pytorch from './pytorch.js';
  * @property {(state: State) => import('../../wasm/evaluate.js').Request} request
  * @property {(state: State) => { key: string, steps: number, perEpoch: number }} [plan] of a lesson that
  *   trains: what names the run, the steps until its end. Such a lesson has the fields `step` and `running`
- * @property {(state: State) => string[]} everything names of the tensors that a file of all numbers holds
+ * @property {(state: State) => string[] | 'all'} everything names of the tensors that a file of all numbers holds
  * @property {(state: State, result: any) => string} toPyTorch a script that gives the same numbers
  *
  * @typedef {Lesson & typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &

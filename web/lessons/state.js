@@ -24,10 +24,10 @@ const MAX_INFLATED = 65536;
  * @property {boolean} [linked] false: not part of the link
  * @property {boolean} [view] true: how numbers are shown, no number depends on it
  * @property {boolean} [undoable] false: a glance, such as the cell looked at, not an action
- * @property {readonly (string | number)[]} [choices] of a choice
+ * @property {readonly (string | number)[]} [choices] of a choice; of edits, the names that can be edited
  * @property {readonly string[]} [words] words a number field takes instead of a number
- * @property {number} [min] smallest number or number of items
- * @property {number} [max] largest number or number of items
+ * @property {number} [min] smallest number, or number of items or letters
+ * @property {number} [max] largest number, or number of items or letters
  *
  * @typedef {Record<string, Field>} Table
  * @typedef {Record<string, any>} State
@@ -66,6 +66,11 @@ function isWord(value, { words = [] }) {
 /** @param {unknown} value @param {number} max */
 function isIndex(value, max) {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < max;
+}
+
+/** @param {unknown} value */
+function isName(value) {
+  return typeof value === 'string' && /^[a-z][\w./]{0,79}$/.test(value);
 }
 
 /**
@@ -109,6 +114,15 @@ export const types = {
       inRange(value.length, field) &&
       value.every((item) => typeof item === 'string' && item !== '' && item.length <= MAX_TOKEN),
   },
+  text: { valid: (value, field) => typeof value === 'string' && inRange(value.length, field) },
+  /** A name of a tensor, or of a part of one. */
+  name: { valid: isName },
+  names: {
+    valid: (value, field) =>
+      Array.isArray(value) &&
+      inRange(value.length, field) &&
+      value.every((item, place) => isName(item) && value.indexOf(item) === place),
+  },
   indexes: {
     valid: (value, field) =>
       Array.isArray(value) &&
@@ -137,7 +151,7 @@ export const types = {
       value.every(
         (edit) =>
           edit !== null &&
-          (field.choices ?? []).includes(edit.name) &&
+          (field.choices?.includes(edit.name) ?? isName(edit.name)) &&
           Array.isArray(edit.at) &&
           edit.at.length <= 4 &&
           edit.at.every((/** @type {unknown} */ place) => isIndex(place, 4096)) &&

@@ -1,0 +1,316 @@
+/**
+ * What the lessons that learn to translate share: a corpus, a plan of training, a sentence to look at, and
+ * how the sentence is decoded.
+ *
+ *   pairs → ids [B, T] → model → logits [B, T, V] → loss against the labels → a step of the optimiser
+ *
+ * `step` is how many steps of training the shown model has behind it; together with the fields of the
+ * model, the corpus and the plan it names the very bits of every number. While `running` the core goes
+ * on to the planned end and takes `step` along.
+ *
+ * This file is the state, what an intent does to it, and the request. What is drawn is in
+ * translation-view.js; each model's own fields, names and controls are in its lesson.
+ */
+import { encode } from '../text/data-set.js';
+import { hash } from '../text/pairs.js';
+import { BOS, EOS } from '../text/vocabulary.js';
+import { defaultState } from './state.js';
+import { dataOf, MOST_TEXT, pairOf, sourceTokens } from './translation-data.js';
+
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./state.js').Table} Table */
+/** @typedef {import('./state.js').Edit} Edit */
+
+const MOST_EPOCHS = 1000;
+/** Tokens of a translation. */
+export const MOST_WRITTEN = 32;
+
+/** The fields of the corpus, the training, the decoding and the view. @type {Table} */
+const shared = {
+  corpus: {
+    type: 'choice',
+    choices: ['english-french', 'english-chinese', 'own'],
+    default: 'english-french',
+  },
+  own: { type: 'text', min: 0, max: MOST_TEXT, default: '' },
+  minFrequency: { type: 'integer', min: 1, max: 10, default: 1 },
+  sentence: { type: 'text', min: 0, max: 400, default: '' },
+  reading: { type: 'choice', choices: ['reference', 'translation'], default: 'reference' },
+  epochs: { type: 'integer', min: 1, max: MOST_EPOCHS, default: 60 },
+  learningRate: { type: 'number', min: 0, max: 1e30, default: 0.005 },
+  schedule: {
+    type: 'choice',
+    choices: ['constant', 'cosine', 'inverse-square-root'],
+    default: 'constant',
+  },
+  warmUp: { type: 'integer', min: 0, max: 10000, default: 0 },
+  batchSize: { type: 'integer', min: 1, max: 512, default: 64 },
+  clip: { type: 'number', words: ['off'], min: 0.001, max: 1000, default: 1 },
+  dropout: { type: 'number', min: 0, max: 0.9, default: 0.1 },
+  seed: { type: 'integer', min: 0, max: 2147483647, default: 0 },
+  loaded: { type: 'text', min: 0, max: 200, default: '', linked: false },
+  step: { type: 'integer', min: 0, max: 5_000_000, default: 0, undoable: false },
+  running: { type: 'flag', default: false, linked: false, undoable: false },
+  method: { type: 'choice', choices: ['greedy', 'beam', 'sample'], default: 'greedy' },
+  beams: { type: 'integer', min: 1, max: 8, default: 4 },
+  temperature: { type: 'number', min: 0.01, max: 100, default: 1 },
+  token: { type: 'integer', words: ['all'], min: 1, max: MOST_WRITTEN, default: 'all' },
+  silenced: { type: 'names', min: 0, max: 64, default: [] },
+  edits: { type: 'edits', default: [] },
+  show: { type: 'name', default: '' },
+  head: { type: 'integer', min: -1, max: 127, default: -1, view: true },
+  range: { type: 'choice', choices: ['largest', 'unit'], default: 'largest', view: true },
+  cell: { type: 'cell', max: 4096, default: null, view: true, undoable: false },
+  experiment: { type: 'name', default: '', view: true },
+};
+
+/** Of these every number of a run depends. */
+const ofRun = [
+  ...['corpus', 'own', 'minFrequency', 'learningRate', 'schedule', 'warmUp', 'batchSize', 'clip'],
+  ...['dropout', 'seed', 'loaded'],
+];
+
+/**
+ * What makes a lesson of a model.
+ * @typedef {object} Model
+ * @property {string} name
+ * @property {'transformer' | 'seq2seq'} model
+ * @property {Table} table its own fields; `shared` fields may get other defaults
+ * @property {(state: State) => object} config of the core's model, beside vocabularies
+ * @property {(state: State) => string[]} blocks that have weights, in reading order
+ * @property {(state: State, tensor: string) => boolean} has whether there is such a tensor
+ * @property {(edit: Edit) => import('../../wasm/engine.js').Override} overrideOf
+ * @property {boolean} padded whether the encoder reads padding, as it did in training
+ * @property {(state: State) => string[]} masks tensors that say which weights are masked
+ * @property {(state: State) => string[]} caches tensors that hold what is kept from token to token
+ */
+
+/** Files the reader has brought along instead of the initial weights, by name. @type {Map<string, Uint8Array>} */
+const files = new Map();
+
+/**
+ * Makes a file known; its name goes into the state's `loaded`.
+ * @param {string} name
+ * @param {Uint8Array} bytes a safetensors file
+ */
+export function bringFile(name, bytes) {
+  const print = hash(Array.from(bytes.subarray(0, 2 ** 16), (byte) => String.fromCharCode(byte)).join(''));
+  const loaded = `${name.slice(0, 150)} ${bytes.length} ${print}`;
+  files.set(loaded, bytes);
+  return loaded;
+}
+
+/**
+ * @param {import('../../wasm/engine.js').TensorInfo} info
+ * @returns {boolean} whether a cell of it can be given a number of one's own
+ */
+export const isEditable = ({ axes, op, name }) =>
+  axes[0] === 'B' && op !== 'input' && !/\.(mask|row_flags)$/.test(name);
+
+/** @param {Model} lesson */
+export function translationLesson(lesson) {
+  const table = { ...lesson.table, ...shared };
+  for (const [name, field] of Object.entries(lesson.table)) {
+    if (Object.hasOwn(shared, name)) table[name] = { ...shared[name], ...field };
+  }
+  const [last] = lesson.blocks(defaultState(table)).slice(-1);
+  table.show = { ...shared.show, default: `${last}.weights` };
+  const defaults = defaultState(table);
+  const ofModel = Object.keys(lesson.table).filter((name) => !Object.hasOwn(shared, name));
+  const keyFields = [...ofModel, ...ofRun];
+
+  /** @param {State} state */
+  const theData = (state) => /** @type {import('./translation-data.js').Data} */ (dataOf(state));
+
+  /** @param {State} state */
+  function sentenceOf(state) {
+    const data = theData(state);
+    const tokens = sourceTokens(data, state.sentence);
+    const pair = tokens.length > 0 ? pairOf(data, tokens) : (data.unseen ?? data.training).pairs[0];
+    return { tokens: pair ? [...pair.source].slice(0, MOST_WRITTEN - 1) : tokens, pair };
+  }
+
+  /** @param {State} state */
+  function plan(state) {
+    const data = theData(state);
+    const perEpoch = Math.ceil(data.training.size / state.batchSize);
+    const key = JSON.stringify([
+      lesson.name,
+      data.key,
+      keyFields.filter((name) => name !== 'own').map((name) => state[name]),
+      state.schedule === 'cosine' && state.epochs,
+    ]);
+    return { key, perEpoch, steps: state.epochs * perEpoch };
+  }
+
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
+  function settle(state) {
+    const settled = { ...state };
+    if (!dataOf(settled)) Object.assign(settled, { corpus: defaults.corpus });
+    if (state.loaded && !files.has(state.loaded)) settled.loaded = '';
+    settled.step = Math.min(state.step, plan(settled).steps);
+    if (settled.step === plan(settled).steps) settled.running = false;
+    const blocks = lesson.blocks(settled);
+    const known = (/** @type {string} */ name) =>
+      blocks.some((block) => name.startsWith(`${block}/`));
+    if (!state.silenced.every(known)) settled.silenced = state.silenced.filter(known);
+    if (!lesson.has(settled, state.show)) settled.show = `${blocks.at(-1)}.weights`;
+    return settled;
+  }
+
+  /** @param {State} state */
+  const blockOverrides = (state) =>
+    state.silenced.map((/** @type {string} */ name) => {
+      const [block, head] = name.split('/');
+      return { name: `${block}.weights`, at: [null, Number(head), null, null], value: 0 };
+    });
+
+  /** @param {State} state */
+  function decoding(state) {
+    const { method, beams, temperature, seed, cache, positions } = state;
+    return {
+      method,
+      bos: BOS,
+      eos: EOS,
+      maxLength: Math.min(theData(state).training.steps + 4, MOST_WRITTEN),
+      ...(method === 'beam' ? { beams } : {}),
+      ...(method === 'sample' ? { temperature, seed } : {}),
+      ...(cache ? { cache, positions } : {}),
+    };
+  }
+
+  /**
+   * @param {State} state
+   * @returns {import('../../wasm/evaluate.js').Request}
+   */
+  function request(state) {
+    const data = theData(state);
+    const { training, unseen } = data;
+    const { sourceVocabulary, targetVocabulary } = training;
+    const { steps } = plan(state);
+    const { tokens, pair } = sentenceOf(state);
+    const length = lesson.padded ? Math.max(training.steps, tokens.length + 1) : tokens.length + 1;
+    const source = encode(tokens, sourceVocabulary, length);
+    const sentence = { source: [source.ids], sourceLens: [source.length] };
+    const reference = pair && state.reading === 'reference' && state.token === 'all' ? pair.target : null;
+    const target = [BOS, ...(reference ?? []).map((token) => targetVocabulary.id(token))];
+    const silenced = blockOverrides(state);
+    const bytes = files.get(state.loaded);
+    return {
+      model: lesson.model,
+      config: {
+        ...lesson.config(state),
+        sourceVocab: sourceVocabulary.size,
+        targetVocab: targetVocabulary.size,
+        dropout: state.dropout,
+        seed: state.seed,
+      },
+      training: {
+        pairs: training.batch(training.pairs.keys()),
+        plan: {
+          batchSize: state.batchSize,
+          seed: state.seed,
+          step: {
+            optimiser: 'adam',
+            learningRate: state.learningRate,
+            clip: state.clip === 'off' ? 0 : state.clip,
+            schedule: {
+              kind: state.schedule,
+              warmUp: state.warmUp,
+              ...(state.schedule === 'cosine' ? { total: steps } : {}),
+            },
+          },
+        },
+        steps: state.running ? steps : state.step,
+        ...(bytes ? { initial: { name: state.loaded, bytes } } : {}),
+      },
+      input: { ...sentence, target: [target] },
+      overrides: [...silenced, ...state.edits.map(lesson.overrideOf)],
+      read: [...new Set([...lesson.blocks(state).map((block) => `${block}.weights`), ...lesson.masks(state), state.show])],
+      decode: {
+        input: { ...sentence, overrides: silenced },
+        options: decoding(state),
+        ...(state.token === 'all' ? {} : { steps: state.token }),
+        read: ['logits', ...lesson.caches(state)],
+        follow: reference === null,
+      },
+      ...(state.running || !unseen
+        ? {}
+        : {
+            unseen: {
+              batch: unseen.batch(unseen.pairs.keys()),
+              overrides: silenced,
+              decode: { bos: BOS, eos: EOS, maxLength: training.steps },
+            },
+          }),
+    };
+  }
+
+
+  /**
+   * What a reader does to a state:
+   *   set, load  as everywhere; whoever goes to a step stops the run
+   *   edit       a number put into a tensor, its place without the batch; null takes the edit back
+   *   silence    a head of a block is switched off or on
+   * @typedef {import('./index.js').CommonIntent
+   *   | { type: 'edit', name: string, at: number[], value: number | null }
+   *   | { type: 'silence', block: string, head: number, off: boolean }} Intent
+   */
+  /**
+   * @param {State} state
+   * @param {Intent} intent
+   * @returns {State}
+   */
+  function reduce(state, intent) {
+    switch (intent.type) {
+      case 'set': {
+        const next = { ...state, ...intent.values };
+        if ('step' in intent.values && !('running' in intent.values)) next.running = false;
+        const another = keyFields.some((name) => next[name] !== state[name]);
+        if (another) Object.assign(next, { running: false, step: 0, ...intent.values });
+        const elsewhere = next.sentence !== state.sentence || next.corpus !== state.corpus;
+        if (elsewhere && !('token' in intent.values)) next.token = 'all';
+        if (next.corpus !== state.corpus && !('sentence' in intent.values)) next.sentence = '';
+        return settle(next);
+      }
+      case 'edit': {
+        const { name, at, value } = intent;
+        const others = state.edits.filter(
+          (/** @type {Edit} */ edit) => edit.name !== name || edit.at.join() !== at.join(),
+        );
+        return { ...state, edits: value === null ? others : [...others, { name, at, value }] };
+      }
+      case 'silence': {
+        const name = `${intent.block}/${intent.head}`;
+        const others = state.silenced.filter((/** @type {string} */ other) => other !== name);
+        return { ...state, silenced: intent.off ? [...others, name] : others };
+      }
+      case 'load':
+        return settle({ ...defaults, ...intent.values });
+    }
+  }
+
+  return {
+    name: lesson.name,
+    table,
+    defaults,
+    settle,
+    /** @param {State} state */
+    misfits(state) {
+      const settled = settle(state);
+      return Object.keys(table).filter(
+        (field) => settled[field] !== state[field] && state[field] !== table[field].default,
+      );
+    },
+    reduce,
+    plan,
+    request,
+    everything: () => /** @type {'all'} */ ('all'),
+    blocks: lesson.blocks,
+    data: theData,
+    sentenceOf,
+  };
+}
