@@ -1,7 +1,61 @@
 /** What the lessons in which models translate say in English; en.js takes it in. */
 export default {
-  groups: {},
+  groups: { model: 'Model', training: 'Training', decoding: 'Decoding' },
   controls: {
+    layers: { label: 'Layers' },
+    feedForward: { label: 'Feed-forward width F' },
+    embedding: { label: 'Embedding width' },
+    norm: {
+      label: 'Layer norm',
+      choices: { post: 'behind', pre: 'before' },
+      notes: {
+        post: 'Behind each sum, as in the first Transformer.',
+        pre: 'Before each part and once at the end: deep stacks train more calmly.',
+      },
+    },
+    activation: { label: 'Activation', choices: { relu: 'ReLU', gelu: 'GELU' } },
+    attention: {
+      label: 'Attention',
+      choices: { bahdanau: 'Bahdanau', none: 'none' },
+      notes: {
+        bahdanau: 'Before each word the decoder looks back at the source.',
+        none: 'One vector, the encoder’s last state, has to carry the whole sentence.',
+      },
+    },
+    dropout: { label: 'Dropout' },
+    epochs: { label: 'Epochs' },
+    learningRate: { label: 'Learning rate' },
+    schedule: {
+      label: 'Then',
+      choices: { constant: 'constant', cosine: 'cosine', 'inverse-square-root': '1 ÷ √step' },
+    },
+    warmUp: { label: 'Warm-up steps' },
+    batchSize: { label: 'Pairs in a batch' },
+    clip: { label: 'Clip gradients at norm' },
+    method: { label: 'Method', choices: { greedy: 'greedy', beam: 'beam', sample: 'sample' } },
+    beams: { label: 'Beams' },
+    cache: {
+      label: 'Kept from token to token',
+      choices: { 'keys-values': 'keys and values', representations: 'inputs', none: 'nothing' },
+      notes: {
+        'keys-values': 'Each token adds one row of keys and values; nothing is computed twice.',
+        representations: 'As D2L teaches: inputs are kept, keys and values computed anew.',
+        none: 'Every token computes the whole sentence again. The result is the same.',
+      },
+    },
+    positions: {
+      label: 'Position of a new token',
+      choices: { correct: 'its own', 'as-d2l': 'always 0' },
+      notes: {
+        'as-d2l':
+          'As in D2L’s code: token by token, each one gets position 0, other than in training.',
+      },
+    },
+    reading: {
+      label: 'The decoder reads',
+      choices: { reference: 'the reference', translation: 'its own words' },
+    },
+    minFrequency: { label: 'Least frequency of a word' },
     corpus: {
       label: 'Corpus',
       choices: {
@@ -11,8 +65,42 @@ export default {
       },
     },
   },
-  summaries: {},
-  experiments: {},
+  summaries: {
+    size: 'H = {hiddens}, {layers} layers',
+    headCount: '{heads} heads',
+    epochs: '{epochs} epochs',
+    learningRate: 'rate {rate}',
+  },
+  experiments: {
+    crossing: {
+      title: 'word order crosses',
+      look: 'Sixty epochs, a few seconds. In the attention across, a French adjective stands behind its noun: the bright cells leave the diagonal.',
+    },
+    placeless: {
+      title: 'no positions',
+      look: 'The same training without positions: the encoder cannot tell who comes first. Compare the BLEU.',
+    },
+    headless: {
+      title: 'blind in the last layer',
+      look: 'All heads across in the last layer are off. Switch them on one by one and watch loss and BLEU: which one carries the translation?',
+    },
+    positionZero: {
+      title: 'a trap in the book’s code',
+      look: 'With a cache, D2L’s decoder puts each new token at position 0. Training never showed it that. Set the position back to its own.',
+    },
+    tooFast: {
+      title: 'too fast',
+      look: 'A learning rate of 0.1 without clipping: the loss stays high, and the maps freeze.',
+    },
+    looksBack: {
+      title: 'looking back',
+      look: 'A hundred epochs. Row by row the decoder asks where in the source it is: a path along the diagonal that bends where French turns words around.',
+    },
+    oneVector: {
+      title: 'one vector for all',
+      look: 'The same model without attention: the encoder’s last state has to hold the sentence. Compare the BLEU.',
+    },
+  },
   training: {
     name: 'Training',
     train: 'Train',

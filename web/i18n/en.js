@@ -155,7 +155,13 @@ export default {
     },
     position: {
       label: 'Positions',
-      choices: { none: 'none', sinusoidal: 'sinusoidal' },
+      choices: {
+        none: 'none',
+        sinusoidal: 'sinusoidal',
+        learned: 'learned',
+        rotary: 'rotary',
+        alibi: 'ALiBi',
+      },
       notes: {
         none: 'Equal tokens get equal vectors wherever they stand.',
         sinusoidal: 'Each place adds a pattern of sines to its vector.',

@@ -150,7 +150,13 @@ export default {
     },
     position: {
       label: '位置编码',
-      choices: { none: '无', sinusoidal: '正弦' },
+      choices: {
+        none: '无',
+        sinusoidal: '正弦',
+        learned: '学习所得',
+        rotary: '旋转（RoPE）',
+        alibi: 'ALiBi',
+      },
       notes: {
         none: '相同的词元无论在哪里，向量都相同。',
         sinusoidal: '每个位置给向量加上一组正弦值。',

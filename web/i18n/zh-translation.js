@@ -1,7 +1,58 @@
 /** 翻译课程的中文，由 zh-CN.js 并入。 */
 export default {
-  groups: {},
+  groups: { model: '模型', training: '训练', decoding: '解码' },
   controls: {
+    layers: { label: '层数' },
+    feedForward: { label: '前馈宽度 F' },
+    embedding: { label: '嵌入宽度' },
+    norm: {
+      label: '层归一化',
+      choices: { post: '在后', pre: '在前' },
+      notes: {
+        post: '在每次相加之后，与最初的 Transformer 相同。',
+        pre: '在每个子层之前，末尾再归一化一次：层数多时训练更稳。',
+      },
+    },
+    activation: { label: '激活函数', choices: { relu: 'ReLU', gelu: 'GELU' } },
+    attention: {
+      label: '注意力',
+      choices: { bahdanau: 'Bahdanau', none: '无' },
+      notes: {
+        bahdanau: '每写一个词之前，解码器都回看源句。',
+        none: '整句话只能装进一个向量：编码器的最后状态。',
+      },
+    },
+    dropout: { label: '暂退法（dropout）' },
+    epochs: { label: '轮数' },
+    learningRate: { label: '学习率' },
+    schedule: {
+      label: '之后',
+      choices: { constant: '不变', cosine: '余弦', 'inverse-square-root': '1 ÷ √步数' },
+    },
+    warmUp: { label: '预热步数' },
+    batchSize: { label: '每批句对数' },
+    clip: { label: '梯度范数上限' },
+    method: { label: '方法', choices: { greedy: '贪心', beam: '束搜索', sample: '采样' } },
+    beams: { label: '束宽' },
+    cache: {
+      label: '逐词保留',
+      choices: { 'keys-values': '键和值', representations: '输入', none: '不保留' },
+      notes: {
+        'keys-values': '每个词元只添一行键和值，什么都不重算。',
+        representations: '与 D2L 的讲法相同：保留输入，键和值每次重算。',
+        none: '每写一个词都重算整句，结果相同。',
+      },
+    },
+    positions: {
+      label: '新词元的位置',
+      choices: { correct: '它自己的', 'as-d2l': '总是 0' },
+      notes: { 'as-d2l': '与 D2L 的代码相同：逐词解码时每个词元都放在位置 0，与训练时不同。' },
+    },
+    reading: {
+      label: '解码器读入',
+      choices: { reference: '参考译文', translation: '自己写的词' },
+    },
+    minFrequency: { label: '词的最低频次' },
     corpus: {
       label: '语料',
       choices: {
@@ -11,8 +62,42 @@ export default {
       },
     },
   },
-  summaries: {},
-  experiments: {},
+  summaries: {
+    size: 'H = {hiddens}，{layers} 层',
+    headCount: '{heads} 个头',
+    epochs: '{epochs} 轮',
+    learningRate: '学习率 {rate}',
+  },
+  experiments: {
+    crossing: {
+      title: '语序交错',
+      look: '训练六十轮，只要几秒。看交叉注意力：中文语序与英文不同的地方，亮格就离开对角线。',
+    },
+    placeless: {
+      title: '没有位置',
+      look: '同样的训练，但没有位置编码：编码器分不出谁先谁后。比较 BLEU。',
+    },
+    headless: {
+      title: '末层失明',
+      look: '末层的交叉注意力头全部关闭。逐个打开，看损失和 BLEU：翻译靠的是哪个头？',
+    },
+    positionZero: {
+      title: '书中代码的陷阱',
+      look: '带缓存解码时，D2L 的解码器把每个新词元都放在位置 0，训练时却从未如此。把位置改回“它自己的”试试。',
+    },
+    tooFast: {
+      title: '学得太快',
+      look: '学习率 0.1，不裁剪梯度：损失居高不下，热图僵住不动。',
+    },
+    looksBack: {
+      title: '回看源句',
+      look: '训练一百轮。解码器逐行询问自己读到源句的哪里：一条沿对角线的路，语序变化处随之弯折。',
+    },
+    oneVector: {
+      title: '一个向量装全句',
+      look: '同一个模型去掉注意力：编码器的最后状态要装下整句话。比较 BLEU。',
+    },
+  },
   training: {
     name: '训练',
     train: '训练',

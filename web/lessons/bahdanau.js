@@ -19,7 +19,12 @@ export const bahdanau = translationLesson({
     layers: { type: 'integer', min: 1, max: 4, default: 2 },
     epochs: { type: 'integer', min: 1, max: 1000, default: 100 },
   },
-  config: ({ attention, embedding, hiddens, layers }) => ({ attention, embedding, hiddens, layers }),
+  config: ({ attention, embedding, hiddens, layers }) => ({
+    attention,
+    embedding,
+    hiddens,
+    layers,
+  }),
   blocks: ({ attention }) => (attention === 'none' ? [] : ['decoder.attention']),
   has: ({ attention }, tensor) => attention === 'bahdanau' || !tensor.includes('attention'),
   // The rows of the map are computed one after the other, each in a tensor of its own.

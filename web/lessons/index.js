@@ -5,11 +5,16 @@
  * the core, the controls, and what is drawn. The playground and the parts that all figures share know
  * lessons only through this shape; each kind of figure also knows what its own lessons add.
  */
+import { bahdanau } from './bahdanau.js';
 import * as multiHead from './multi-head.js';
 import * as multiHeadControls from './multi-head-controls.js';
 import * as multiHeadTensors from './multi-head-tensors.js';
 import * as multiHeadView from './multi-head-view.js';
 import * as pytorch from './pytorch.js';
+import { transformer } from './transformer.js';
+import { translationControls } from './translation-controls.js';
+import * as translationPytorch from './translation-pytorch.js';
+import * as translationView from './translation-view.js';
 
 /**
  * @typedef {import('./state.js').State} State
@@ -59,6 +64,9 @@ import * as pytorch from './pytorch.js';
  *
  * @typedef {Lesson & typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &
  *   typeof multiHeadView & typeof pytorch} MultiHead
+ *
+ * @typedef {Lesson & ReturnType<typeof import('./translation.js').translationLesson> &
+ *   typeof translationView & typeof translationPytorch} Translation
  */
 
 /** @type {MultiHead} */
@@ -70,5 +78,18 @@ const theMultiHead = {
   ...pytorch,
 };
 
+/** @type {Translation[]} */
+const translations = [
+  { ...bahdanau, ...translationControls('bahdanau'), ...translationView, ...translationPytorch },
+  {
+    ...transformer,
+    ...translationControls('transformer'),
+    ...translationView,
+    ...translationPytorch,
+  },
+];
+
 /** @type {Record<string, Lesson>} */
-export const lessons = { [theMultiHead.name]: theMultiHead };
+export const lessons = Object.fromEntries(
+  [theMultiHead, ...translations].map((lesson) => [lesson.name, lesson]),
+);

@@ -24,7 +24,7 @@ function number(value) {
  * @param {{ shape: number[], data: Float32Array }} tensor
  * @param {number} rank
  */
-function literal({ shape, data }, rank) {
+export function literal({ shape, data }, rank) {
   const sizes = shape.slice(-rank);
   /** @param {number} axis @param {number} start @param {number} length @returns {string} */
   const nest = (axis, start, length) => {

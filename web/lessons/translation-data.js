@@ -41,20 +41,27 @@ const corpora = {
  */
 function split(key, read, minFrequency) {
   const { training, heldOut } = splitPairs(read.pairs);
-  const longest = Math.max(...read.pairs.flatMap(({ source, target }) => [source.length, target.length]));
+  const longest = Math.max(
+    ...read.pairs.flatMap(({ source, target }) => [source.length, target.length]),
+  );
   const steps = Math.min(longest + 1, MOST_STEPS);
   const all = new DataSet(read.pairs, { minFrequency, steps });
   const { sourceVocabulary, targetVocabulary } = all;
   const shared = { sourceVocabulary, targetVocabulary, steps };
   const seen = new DataSet(training, shared);
-  return { key, ...read, training: seen, unseen: heldOut.length > 0 ? new DataSet(heldOut, shared) : null };
+  return {
+    key,
+    ...read,
+    training: seen,
+    unseen: heldOut.length > 0 ? new DataSet(heldOut, shared) : null,
+  };
 }
 
 /** The newest first. @type {Data[]} */
 let known = [];
 
 /**
- * @param {Pick<State, 'corpus' | 'own' | 'minFrequency'>} state
+ * @param {State} state
  * @returns {Data | null} null where the reader's own text has no pair
  */
 export function dataOf({ corpus, own, minFrequency }) {

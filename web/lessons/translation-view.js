@@ -96,7 +96,10 @@ export function maskOf({ values, tensors }, tensor) {
   if (!info || !Object.hasOwn(values, name)) return null;
   const [rows, columns] = info.shape.slice(-2);
   const { data: reasons } = values[name];
-  const mask = Uint8Array.from({ length: rows * columns }, (_, cell) => reasons[cell % reasons.length]);
+  const mask = Uint8Array.from(
+    { length: rows * columns },
+    (_, cell) => reasons[cell % reasons.length],
+  );
   return mask.some((reason) => reason > 0) ? mask : null;
 }
 

@@ -94,7 +94,9 @@ const files = new Map();
  * @param {Uint8Array} bytes a safetensors file
  */
 export function bringFile(name, bytes) {
-  const print = hash(Array.from(bytes.subarray(0, 2 ** 16), (byte) => String.fromCharCode(byte)).join(''));
+  const print = hash(
+    Array.from(bytes.subarray(0, 2 ** 16), (byte) => String.fromCharCode(byte)).join(''),
+  );
   const loaded = `${name.slice(0, 150)} ${bytes.length} ${print}`;
   files.set(loaded, bytes);
   return loaded;
@@ -195,7 +197,8 @@ export function translationLesson(lesson) {
     const length = lesson.padded ? Math.max(training.steps, tokens.length + 1) : tokens.length + 1;
     const source = encode(tokens, sourceVocabulary, length);
     const sentence = { source: [source.ids], sourceLens: [source.length] };
-    const reference = pair && state.reading === 'reference' && state.token === 'all' ? pair.target : null;
+    const reference =
+      pair && state.reading === 'reference' && state.token === 'all' ? pair.target : null;
     const target = [BOS, ...(reference ?? []).map((token) => targetVocabulary.id(token))];
     const silenced = blockOverrides(state);
     const bytes = files.get(state.loaded);
@@ -229,7 +232,13 @@ export function translationLesson(lesson) {
       },
       input: { ...sentence, target: [target] },
       overrides: [...silenced, ...state.edits.map(lesson.overrideOf)],
-      read: [...new Set([...lesson.blocks(state).map((block) => `${block}.weights`), ...lesson.masks(state), state.show])],
+      read: [
+        ...new Set([
+          ...lesson.blocks(state).map((block) => `${block}.weights`),
+          ...lesson.masks(state),
+          state.show,
+        ]),
+      ],
       decode: {
         input: { ...sentence, overrides: silenced },
         options: decoding(state),
@@ -248,7 +257,6 @@ export function translationLesson(lesson) {
           }),
     };
   }
-
 
   /**
    * What a reader does to a state:
