@@ -18,16 +18,17 @@ def read(path):  # a safetensors file
         return torch.frombuffer(bytearray(raw[start:end]), dtype=torch.float32).view(info['shape'])
     return {name: tensor(info) for name, info in header.items()}`;
 
-const sines = [
-  'angles = torch.arange(1000)[:, None] / 10000 ** (torch.arange(0, H, 2) / H)',
-  'positions = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)',
-];
-
-/** @type {Record<string, string[]>} */
+/** The tables that are added to the embeddings. @type {Record<string, string[]>} */
 const positions = {
-  none: ['positions = torch.zeros(1000, H)'],
-  sinusoidal: sines,
-  learned: ["positions = saved['position.weight']"],
+  none: ['source_positions = target_positions = torch.zeros(1000, H)'],
+  sinusoidal: [
+    'angles = torch.arange(1000)[:, None] / 10000 ** (torch.arange(0, H, 2) / H)',
+    'source_positions = target_positions = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)',
+  ],
+  learned: [
+    "source_positions = saved['source_position.weight']",
+    "target_positions = saved['target_position.weight']",
+  ],
 };
 
 /** @param {State} state */
@@ -44,10 +45,10 @@ function transformerSteps(state) {
     'transformer.load_state_dict({name[12:]: tensor for name, tensor in saved.items()',
     "    if name.startswith('transformer.')})",
     ...positions[state.position],
-    'def embed(ids, table):',
+    'def embed(ids, table, positions):',
     '    return F.embedding(ids, table) * math.sqrt(H) + positions[:ids.shape[1]]',
-    "x = embed(source, saved['source_embedding.weight'])",
-    "y = embed(target, saved['target_embedding.weight'])",
+    "x = embed(source, saved['source_embedding.weight'], source_positions)",
+    "y = embed(target, saved['target_embedding.weight'], target_positions)",
     'causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1])',
     "logits = transformer(x, y, tgt_mask=causal) @ saved['output.weight'].T + saved['output.bias']",
   ];
@@ -56,6 +57,8 @@ function transformerSteps(state) {
 /** @param {State} state */
 function seq2seqSteps({ embedding, hiddens, layers, attention }) {
   const inputs = `${embedding} + ${hiddens}`;
+  const word = 'embedded[:, t:t + 1]';
+  const read = attention === 'none' ? `${word}, context` : `context, ${word}`;
   return [
     'part = lambda prefix: {n[len(prefix):]: t for n, t in saved.items() if n.startswith(prefix)}',
     `encoder = nn.GRU(${embedding}, ${hiddens}, ${layers}, batch_first=True)`,
@@ -77,7 +80,7 @@ function seq2seqSteps({ embedding, hiddens, layers, attention }) {
           "    weights = scores.masked_fill(~allowed, -float('inf')).softmax(-1)",
           '    context = weights @ outputs',
         ]),
-    '    step, state = decoder(torch.cat([context, embedded[:, t:t + 1]], -1), state)',
+    `    step, state = decoder(torch.cat([${read}], -1), state)`,
     '    steps.append(step)',
     "logits = torch.cat(steps, 1) @ saved['decoder.dense.weight'].T + saved['decoder.dense.bias']",
   ];

@@ -234,6 +234,7 @@ export function translationLesson(lesson) {
       overrides: [...silenced, ...state.edits.map(lesson.overrideOf)],
       read: [
         ...new Set([
+          ...['source', 'target'],
           ...lesson.blocks(state).map((block) => `${block}.weights`),
           ...lesson.masks(state),
           state.show,

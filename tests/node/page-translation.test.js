@@ -1,0 +1,170 @@
+/** The lessons that learn to translate: state, requests, links, and what is read from their results. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEngine } from '../../wasm/attention.js';
+import { createEvaluator } from '../../wasm/evaluate.js';
+import { lessons } from '../../web/lessons/index.js';
+import { decodeState, encodeState } from '../../web/lessons/state.js';
+import { bringFile } from '../../web/lessons/translation.js';
+
+/** @type {Record<string, any>} */
+const { transformer, bahdanau } = lessons;
+const engine = await createEngine();
+const evaluate = createEvaluator(engine);
+
+/** Small enough for a test. */
+const small = { hiddens: 16, heads: 2, layers: 1, feedForward: 16, batchSize: 200, epochs: 4 };
+const own = Array.from('abcdefghij', (a, i) => `${a} b c\t${a} z ${i % 2 ? 'y' : 'x'}`).join('\n');
+
+/** @param {any} lesson @param {object} values */
+async function result(lesson, values, more = {}) {
+  const state = lesson.reduce(lesson.defaults, { type: 'load', values });
+  return { state, ...(await evaluate({ ...lesson.request(state), ...more })) };
+}
+
+for (const lesson of [transformer, bahdanau]) {
+  test(`${lesson.name}: a link brings the same state, hostile ones bring none`, async () => {
+    assert.equal(await encodeState(lesson.table, lesson.defaults), '');
+    const values = {
+      seed: 3,
+      step: 5,
+      sentence: 'i like this book .',
+      method: 'beam',
+      corpus: 'own',
+      own,
+    };
+    const state = lesson.reduce(lesson.defaults, { type: 'load', values });
+    assert.equal(state.step, 5);
+    const link = await encodeState(lesson.table, state);
+    assert.deepEqual((await decodeState(lesson.table, link)).state, state);
+    const wild = {
+      ...lesson.defaults,
+      corpus: 'own',
+      own: 'no tab in it',
+      step: 10 ** 9,
+      loaded: 'x',
+    };
+    const settled = lesson.settle(wild);
+    assert.equal(settled.corpus, 'english-french');
+    assert.equal(settled.loaded, '');
+    assert.equal(settled.step, lesson.plan(settled).steps);
+    assert.deepEqual(lesson.misfits({ ...lesson.defaults, step: 10 ** 9 }), ['step']);
+  });
+
+  test(`${lesson.name}: another model starts from its initial weights, another sentence does not`, () => {
+    const at = lesson.reduce(lesson.defaults, { type: 'set', values: { step: 7 } });
+    const running = lesson.reduce(at, { type: 'set', values: { running: true } });
+    assert.equal(lesson.request(running).training.steps, lesson.plan(running).steps);
+    const other = lesson.reduce(running, { type: 'set', values: { hiddens: 64 } });
+    assert.deepEqual([other.step, other.running], [0, false]);
+    const elsewhere = lesson.reduce(running, {
+      type: 'set',
+      values: { sentence: 'is the hat red ?' },
+    });
+    assert.deepEqual([elsewhere.step, elsewhere.running], [7, true]);
+    assert.equal(lesson.plan(elsewhere).key, lesson.plan(at).key);
+    assert.notEqual(lesson.plan(other).key, lesson.plan(at).key);
+    const back = lesson.reduce(running, { type: 'set', values: { step: 3 } });
+    assert.deepEqual([back.step, back.running], [3, false]);
+  });
+}
+
+test('transformer: maps, labels, translation, candidates, cache and score', async () => {
+  const longer = { ...small, epochs: 40, learningRate: 0.02, step: 80 };
+  const found = await result(transformer, { ...longer, sentence: 'is the hat red ?' });
+  assert.equal(found.step, 80);
+  const blocks = transformer.blocksOf(found);
+  assert.deepEqual(
+    blocks.map(({ block, kind }) => `${block} ${kind}`),
+    [
+      'encoder.0.attention encoder',
+      'decoder.0.self_attention decoder',
+      'decoder.0.cross_attention cross',
+    ],
+  );
+  const map = transformer.matrixOf(found, 'decoder.0.cross_attention.weights', -1);
+  const keys = transformer.labelsOf(found, 'Tk', map.tensor, map.columns);
+  const queries = transformer.labelsOf(found, 'Tq', map.tensor, map.rows);
+  assert.deepEqual(keys, ['is', 'the', 'hat', 'red', '?', '<eos>']);
+  assert.deepEqual(queries.slice(0, 4), ['<bos>', 'est-ce', 'que', 'le'], 'the reference');
+  for (let row = 0; row < map.rows; row += 1) {
+    const sum = map.data
+      .subarray(row * map.columns, (row + 1) * map.columns)
+      .reduce((a, b) => a + b);
+    assert.ok(Math.abs(sum - 1) < 1e-5);
+  }
+  const mask = transformer.maskOf(found, 'decoder.0.self_attention.weights');
+  assert.equal(mask[1], 2, 'the first word does not see the second: causal');
+  const score = transformer.scoreOf(found);
+  assert.ok(score.loss > 0 && score.bleu >= 0 && score.bleu <= 1);
+
+  const written = transformer.writtenOf(found);
+  const third = await result(transformer, {
+    ...longer,
+    sentence: 'is the hat red ?',
+    token: 3,
+  });
+  assert.deepEqual(transformer.writtenOf(third), written, 'looking at a token changes no word');
+  const [likeliest, ...others] = transformer.candidatesOf(third);
+  assert.equal(likeliest.token, written[2]);
+  assert.ok(others.every(({ probability }) => probability <= likeliest.probability));
+  const cache = transformer.cacheOf(third, 0);
+  assert.deepEqual(
+    cache.map(({ tensor, rows }) => `${tensor} ${rows}`),
+    ['decoder.0.self_attention.key 3', 'decoder.0.self_attention.value 3'],
+  );
+  assert.equal(
+    transformer.matrixOf(third, map.tensor, 0).rows,
+    3,
+    'rows for the tokens written so far',
+  );
+});
+
+test('transformer: a silenced head and an edited cell reach the weights, the score and the translation', async () => {
+  const name = 'decoder.0.cross_attention';
+  const values = { ...small, step: 8 };
+  const whole = await result(transformer, values);
+  const silenced = [0, 1].map((head) => `${name}/${head}`);
+  const blind = await result(transformer, { ...values, silenced });
+  assert.ok(
+    blind.values[`${name}.weights`].data.every((/** @type {number} */ weight) => weight === 0),
+  );
+  assert.notEqual(blind.score?.loss, whole.score?.loss);
+  const edits = [
+    { name: `${name}.weights`, at: [1, 0, 2], value: 0.75 },
+    { name: `${name}.weights`, at: [1, 30, 2], value: 0.75 },
+  ];
+  const edited = await result(transformer, { ...values, edits });
+  const map = transformer.matrixOf(edited, `${name}.weights`, 1);
+  assert.equal(map.data[2], 0.75, 'and the edit of a row that is not there waits');
+  assert.deepEqual(transformer.editedCells(edited.state, map)[0], [0, 2]);
+});
+
+test('bahdanau: the padding is masked, an edited weight moves what follows', async () => {
+  const values = { hiddens: 8, embedding: 8, layers: 1, batchSize: 200, epochs: 2, step: 4 };
+  const plain = await result(bahdanau, values, { read: 'all' });
+  const map = bahdanau.matrixOf(plain, 'decoder.attention.weights', 0);
+  const mask = bahdanau.maskOf(plain, map.tensor);
+  const labels = bahdanau.labelsOf(plain, 'Tk', map.tensor, map.columns);
+  assert.deepEqual(
+    labels.map((/** @type {string} */ label) => label === '<pad>'),
+    Array.from(mask.subarray(0, map.columns), (reason) => reason === 1),
+  );
+  const edits = [{ name: map.tensor, at: [0, 1, 0], value: 2 }];
+  const edited = await result(bahdanau, { ...values, edits }, { read: 'all' });
+  assert.equal(bahdanau.matrixOf(edited, map.tensor, 0).data[map.columns], 2);
+  assert.notDeepEqual(edited.values.logits.data, plain.values.logits.data);
+  const none = await result(bahdanau, { ...values, attention: 'none' });
+  assert.deepEqual(bahdanau.blocksOf(none), []);
+});
+
+test('own pairs, and a model from a file', async () => {
+  const values = { ...small, corpus: 'own', own, batchSize: 4, step: 2 };
+  const trained = await result(transformer, values, { save: 'torch' });
+  assert.equal(trained.step, 2);
+  const loaded = bringFile('mine.safetensors', /** @type {Uint8Array} */ (trained.saved));
+  const again = await result(transformer, { ...values, step: 0, loaded });
+  assert.deepEqual(again.values, trained.values);
+  const other = transformer.reduce(transformer.defaults, { type: 'load', values: { loaded } });
+  await assert.rejects(evaluate(transformer.request(other)), /shape/);
+});
