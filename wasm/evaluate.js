@@ -34,7 +34,8 @@ import { batchesOf, train } from './training.js';
  * @property {any} input  of the model's decode(): one sentence
  * @property {import('./sequences.js').DecodeOptions} options
  * @property {number} [steps]  whose last is looked at; without it all that were taken
- * @property {string[]} [read]  names of tensors of that step
+ * @property {string[]} [read]  names of tensors of that step; with them come the `probabilities` of each next
+ *   token
  * @property {boolean} [follow]  the forward pass reads what was written until that step, instead of
  *   input.target
  */
@@ -53,7 +54,7 @@ import { batchesOf, train } from './training.js';
  * @property {Record<string, Tensor>} values
  * @property {number} [step]  of training behind the numbers; fewer than asked for when interrupted
  * @property {Decoded} [decoded]
- * @property {Record<string, Tensor>} [decodedValues]
+ * @property {Record<string, Tensor>} [decodedValues]  of the step of decoding that is looked at
  * @property {{ loss: number, translations: number[][] }} [score]  of the unseen pairs
  * @property {Uint8Array} [saved]
  */
@@ -153,8 +154,9 @@ export function createEvaluator(engine) {
     const [decoded] = [model.decode(input, options)].flat();
     const taken = decoded.tokens.length + Number(decoded.finished);
     if (steps < taken) model.decode(input, { ...options, maxLength: steps });
+    const { weights: probabilities } = engine.maskedSoftmax(model.tensor('logits'));
     return {
-      answer: { decoded, decodedValues: valuesOf(model.tensors(), read) },
+      answer: { decoded, decodedValues: { ...valuesOf(model.tensors(), read), probabilities } },
       target: [options.bos, ...decoded.tokens].slice(0, Math.min(steps, taken)),
     };
   }

@@ -107,12 +107,19 @@ test('unseen pairs are judged with and without a head; a sentence is decoded', a
   const whole = await evaluate(
     request(200, {
       unseen: { batch: pairs, decode },
-      decode: { input: { source: source[1] }, options: decode, read: ['logits'] },
+      decode: {
+        input: { source: source[1] },
+        options: decode,
+        read: ['decoder.0.self_attention.key'],
+      },
     }),
   );
   assert.equal(whole.score?.translations.length, 10);
   assert.deepEqual(whole.decoded?.tokens, labels[1].slice(0, 2));
-  assert.ok(whole.decodedValues?.logits);
+  assert.deepEqual(Object.keys(whole.decodedValues ?? {}), [
+    'decoder.0.self_attention.key',
+    'probabilities',
+  ]);
   const without = await evaluate(
     request(200, { unseen: { batch: pairs, decode, overrides }, overrides }),
   );

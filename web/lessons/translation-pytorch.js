@@ -40,7 +40,7 @@ function transformerSteps(state) {
   return [
     `H = ${state.hiddens}`,
     `transformer = nn.Transformer(H, ${headsOf(state)}, ${state.layers}, ${state.layers}, ${state.feedForward},`,
-    `    activation='${state.activation}', norm_first=${norm ? 'True' : 'False'}, batch_first=True).eval()`,
+    `    activation='${state.activation}', norm_first=${norm ? 'True' : 'False'}, batch_first=True).train(False)`,
     ...(norm ? [] : ['transformer.encoder.norm = transformer.decoder.norm = None']),
     'transformer.load_state_dict({name[12:]: tensor for name, tensor in saved.items()',
     "    if name.startswith('transformer.')})",

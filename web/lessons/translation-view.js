@@ -1,6 +1,6 @@
 /**
  * The translation lessons: what comes out, as the elements draw it. Everything is read from a result; only
- * means over heads, shares of words and the probabilities of candidates are formed here, to be shown.
+ * means over heads and shares of words are formed here, to be shown.
  */
 import { meanBleu } from '../text/bleu.js';
 import { decode } from '../text/data-set.js';
@@ -186,15 +186,11 @@ export function beamsOf(result) {
  * @returns {{ token: string, probability: number }[]}
  */
 export function candidatesOf(result, most = 5) {
-  const logits = result.decodedValues?.logits;
-  if (!logits) return [];
+  const { probabilities } = result.decodedValues ?? {};
+  if (!probabilities) return [];
   const { targetVocabulary } = data(result).training;
-  const row = logits.data.subarray(-targetVocabulary.size);
-  const largest = row.reduce((most_, logit) => Math.max(most_, logit), -Infinity);
-  const powers = Array.from(row, (logit) => Math.exp(logit - largest));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers
-    .map((power, id) => ({ token: targetVocabulary.token(id), probability: power / sum }))
+  return Array.from(probabilities.data.subarray(-targetVocabulary.size))
+    .map((probability, id) => ({ token: targetVocabulary.token(id), probability }))
     .sort((a, b) => b.probability - a.probability)
     .slice(0, most);
 }
@@ -207,7 +203,7 @@ export function candidatesOf(result, most = 5) {
  */
 export function cacheOf({ decodedValues = {} }, head) {
   return Object.entries(decodedValues)
-    .filter(([name]) => name !== 'logits')
+    .filter(([name]) => name !== 'probabilities')
     .map(([name, value]) => {
       const axes = value.shape.length === 4 ? ['B', 'h', 'Tk', 'D'] : ['B', 'Tk', 'H'];
       return matrix(value, axes, name, Math.max(0, head));

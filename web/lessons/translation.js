@@ -244,7 +244,7 @@ export function translationLesson(lesson) {
         input: { ...sentence, overrides: silenced },
         options: decoding(state),
         ...(state.token === 'all' ? {} : { steps: state.token }),
-        read: ['logits', ...lesson.caches(state)],
+        read: lesson.caches(state),
         follow: reference === null,
       },
       ...(state.running || !unseen
