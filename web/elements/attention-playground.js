@@ -289,6 +289,10 @@ export class AttentionPlayground extends HTMLElement {
             this.#lesson.toPyTorch(line.present(this.#history), await this.#everything()),
           failed: (error) => this.#notExported(error),
         },
+        model: {
+          save: async () => /** @type {Evaluator} */ (this.#evaluator).save('torch'),
+          restore: (kept) => this.#evaluator?.restore(kept),
+        },
         wanted: wantedPanels(this, this.#lesson.panels),
         notes: said,
       },

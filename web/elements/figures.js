@@ -6,4 +6,8 @@ import { translationFigure } from './translation/figure.js';
 
 /** @type {Record<string, (context: import('./parts/controls.js').Context<any>, surroundings:
  *   import('./parts/frame.js').Surroundings) => import('./parts/frame.js').Figure>} */
-export const figures = { 'multi-head': multiHeadFigure, transformer: translationFigure };
+export const figures = {
+  'multi-head': multiHeadFigure,
+  bahdanau: translationFigure,
+  transformer: translationFigure,
+};

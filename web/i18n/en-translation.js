@@ -1,5 +1,17 @@
 /** What the lessons in which models translate say in English; en.js takes it in. */
 export default {
+  lessons: {
+    bahdanau: {
+      title: 'Bahdanau attention',
+      name: 'Bahdanau attention, live',
+      lead: 'A recurrent translator that looks back at the source before each word. Train it here and watch the alignment form.',
+    },
+    transformer: {
+      title: 'Transformer',
+      name: 'Transformer, live',
+      lead: 'A Transformer that learns to translate while you watch: all its attention weights, every step of training, every token it writes.',
+    },
+  },
   groups: { model: 'Model', training: 'Training', decoding: 'Decoding' },
   controls: {
     layers: { label: 'Layers' },
@@ -140,8 +152,9 @@ export default {
     save: 'Save the model',
     load: 'Load a model',
     loadHelp: 'A safetensors file saved here or with PyTorch; it can also be dropped here.',
-    loaded: '{name} is loaded.',
-    notLoaded: '{name} does not fit: {message}',
+    loaded: 'Training starts from {name}.',
+    unload: 'Initial weights again',
+    noModel: '{name} is no model: {message}',
     said: {
       started: 'Training started.',
       paused: 'Training paused.',
@@ -222,7 +235,6 @@ export default {
     decoded: 'Translation',
     step: 'Token {place}',
     tokens: 'token {place} of {count}: {token}',
-    begin: 'nothing written yet',
     first: 'First',
     back: 'Back',
     forward: 'Next',

@@ -47,6 +47,7 @@ export default {
     },
   },
   lessons: {
+    ...translation.lessons,
     'multi-head': {
       title: 'Multi-head attention',
       name: 'Multi-head attention, live',

@@ -46,6 +46,7 @@ export default {
     },
   },
   lessons: {
+    ...translation.lessons,
     'multi-head': {
       title: '多头注意力',
       name: '多头注意力演示',

@@ -1,5 +1,17 @@
 /** 翻译课程的中文，由 zh-CN.js 并入。 */
 export default {
+  lessons: {
+    bahdanau: {
+      title: 'Bahdanau 注意力',
+      name: 'Bahdanau 注意力演示',
+      lead: '循环网络每写一个词之前先回看源句。就在这里训练它，看对齐如何形成。',
+    },
+    transformer: {
+      title: 'Transformer',
+      name: 'Transformer 演示',
+      lead: '看着一个 Transformer 学会翻译：全部注意力权重、每一步训练、写出的每个词元。',
+    },
+  },
   groups: { model: '模型', training: '训练', decoding: '解码' },
   controls: {
     layers: { label: '层数' },
@@ -137,8 +149,9 @@ export default {
     save: '保存模型',
     load: '载入模型',
     loadHelp: '由本页或 PyTorch 保存的 safetensors 文件，也可以拖到这里。',
-    loaded: '已载入 {name}。',
-    notLoaded: '{name} 不合适：{message}',
+    loaded: '训练从 {name} 开始。',
+    unload: '改回初始权重',
+    noModel: '{name} 不是模型文件：{message}',
     said: {
       started: '训练开始。',
       paused: '训练已暂停。',
@@ -219,7 +232,6 @@ export default {
     decoded: '译文',
     step: '第 {place} 个词元',
     tokens: '第 {place} 个词元，共 {count} 个：{token}',
-    begin: '还没有写出词元',
     first: '开头',
     back: '上一个',
     forward: '下一个',

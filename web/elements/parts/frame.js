@@ -24,6 +24,7 @@ import { notices } from './notices.js';
  * @typedef {object} Surroundings what the playground gives a figure beside its context
  * @property {{ undo: () => void, redo: () => void, reset: () => void }} actions
  * @property {import('./export-menu.js').Exports} exports
+ * @property {Pick<import('../training/panel.js').Models, 'save' | 'restore'>} model of a lesson that trains
  * @property {string[] | null} wanted names of panels, null for all
  * @property {ReturnType<ReturnType<typeof notices>['all']>} [notes] that are to be said again
  *

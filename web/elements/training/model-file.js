@@ -1,21 +1,17 @@
 /**
  * The model as a safetensors file: saved by a download, loaded from a file that is chosen or dropped.
  */
+import { decodeSafetensors } from '../../../wasm/safetensors.js';
 import { fill } from '../../draw/format.js';
 import { h, setAttribute, setText } from '../dom.js';
 
 /**
- * @typedef {object} ModelFiles
- * @property {() => Promise<Uint8Array>} save the model that is shown
- * @property {(bytes: Uint8Array) => Promise<void>} load rejects when the file does not fit
+ * @param {import('../parts/controls.js').Context<import('./panel.js').Lesson>} context
+ * @param {import('./panel.js').Models} models
  */
-
-/**
- * @param {import('../../i18n/index.js').Strings['training']} words
- * @param {ModelFiles} files
- * @param {() => import('../../lessons/state.js').State} stateNow
- */
-export function modelFile(words, files, stateNow) {
+export function modelFile({ lesson, strings, dispatch }, models) {
+  const words = strings.training;
+  let { step } = lesson.defaults;
   const said = h('p', { class: 'note', role: 'status' });
   const input = h('input', {
     type: 'file',
@@ -27,6 +23,21 @@ export function modelFile(words, files, stateNow) {
       if (file) take(file);
     },
   });
+  const origin = h('span');
+  const loaded = h(
+    'p',
+    { class: 'line' },
+    origin,
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        onclick: () => dispatch({ type: 'set', values: { loaded: '' } }),
+      },
+      words.unload,
+    ),
+  );
   const element = h(
     'div',
     { class: 'model-file' },
@@ -41,43 +52,52 @@ export function modelFile(words, files, stateNow) {
       ),
       input,
     ),
+    loaded,
     said,
   );
 
   async function save() {
     say('');
     try {
-      const bytes = await files.save();
+      const bytes = await models.save();
       const url = URL.createObjectURL(new Blob([/** @type {any} */ (bytes)]));
-      h('a', { href: url, download: `model-step-${stateNow().step}.safetensors` }).click();
+      h('a', { href: url, download: `${lesson.name}-step-${step}.safetensors` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10_000);
     } catch (error) {
-      say(/** @type {Error} */ (error).message, true);
+      say(/** @type {Error} */ (error).message);
     }
   }
 
   /** @param {File} file */
   async function take(file) {
-    const { name } = file;
+    say('');
+    const bytes = new Uint8Array(await file.arrayBuffer());
     try {
-      await files.load(new Uint8Array(await file.arrayBuffer()));
-      say(fill(words.loaded, { name }));
+      decodeSafetensors(bytes);
     } catch (error) {
       const { message } = /** @type {Error} */ (error);
-      say(fill(words.notLoaded, { name, message }), true);
+      return say(fill(words.noModel, { name: file.name, message }));
     }
+    dispatch({ type: 'set', values: { loaded: models.bring(file.name, bytes), step: 0 } });
   }
 
-  /** @param {string} sentence */
-  function say(sentence, wrong = false) {
-    setText(said, sentence);
-    said.classList.toggle('error', wrong);
+  /** @param {string} wrong */
+  function say(wrong) {
+    setText(said, wrong);
+    said.classList.toggle('error', wrong !== '');
   }
 
   return {
     element,
     /** Takes what is dropped on an element. @param {HTMLElement} target */
-    drop: (target) => takeDrops(target, take),
+    takeFrom: (target) => takeDrops(target, take),
+    /** @param {import('../parts/controls.js').Model} model */
+    update({ state }) {
+      step = state.step;
+      loaded.hidden = !state.loaded;
+      // A file is known by its name, its size and a sum over it.
+      setText(origin, fill(words.loaded, { name: state.loaded.replace(/ \d+ \d+$/, '') }));
+    },
   };
 }
 

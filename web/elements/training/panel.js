@@ -9,6 +9,7 @@
 import { fill, short } from '../../draw/format.js';
 import { freshId, h, setAttribute, setText } from '../dom.js';
 import { CurvesView } from '../parts/curves.js';
+import { keptRunOf } from './kept-run.js';
 import { modelFile } from './model-file.js';
 import { epochWords, progressWords, speedWords, timeWords } from './words.js';
 
@@ -25,26 +26,38 @@ import { epochWords, progressWords, speedWords, timeWords } from './words.js';
  *   failure?: { message: string } | null }} Run
  */
 
+/**
+ * @typedef {object} Models
+ * @property {() => Promise<Uint8Array>} save the model that is shown
+ * @property {(name: string, bytes: Uint8Array) => string} bring makes a file known; gives what the state
+ *   calls it in `loaded`
+ * @property {(kept: import('./shelf.js').Kept) => void} restore a run of an earlier visit
+ */
+
 /** Between two changes of speed and time left, in milliseconds: they are read, not watched. */
 const CALM = 500;
 
 /**
  * @param {import('../parts/controls.js').Context<Lesson>} context
- * @param {import('./model-file.js').ModelFiles} [files] where models can be saved and loaded
+ * @param {Models} [models] where the model can be kept beyond the page
  */
-export function trainingPanel(context, files) {
+export function trainingPanel(context, models) {
   const { lesson, strings, dispatch } = context;
   const words = strings.training;
   /** @type {State} */
   let state = lesson.defaults;
   /** @type {Run} */
   let run = idle(lesson, state);
-  /** Where a run was ended: the next one starts from the initial weights. */
-  let ended = -1;
+  /** Whether the run was ended: the next one starts from the initial weights. */
+  let ended = false;
   let wasRunning = false;
   let calm = 0;
 
-  const set = (/** @type {object} */ values) => dispatch({ type: 'set', values });
+  /** @param {object} values @param {string} [together] */
+  function set(values, together) {
+    ended = false;
+    dispatch({ type: 'set', values }, together);
+  }
   /** @param {keyof typeof words.help} name @param {() => void} act */
   const button = (name, act) =>
     h(
@@ -65,8 +78,8 @@ export function trainingPanel(context, files) {
   main.classList.add('main');
   const one = button('one', () => set({ step: state.step + 1, running: false }));
   const stop = button('stop', () => {
-    ended = state.step;
     set({ running: false });
+    ended = true;
     show();
   });
   const rewind = button('rewind', () => set({ step: 0, running: false }));
@@ -76,8 +89,7 @@ export function trainingPanel(context, files) {
   const progress = h('p', { class: 'figures', id: ids.progress });
   const speed = h('p', { class: 'figures quiet speed' });
   const curves = new CurvesView(context.host, strings, (step) => {
-    const values = { step: Math.min(step, run.losses.length), running: false };
-    dispatch({ type: 'set', values }, 'step');
+    set({ step: Math.min(step, run.losses.length), running: false }, 'step');
   });
 
   const scrub = h('input', {
@@ -85,10 +97,7 @@ export function trainingPanel(context, files) {
     id: ids.scrub,
     min: '0',
     step: '1',
-    oninput: () => {
-      const step = stops()[scrub.valueAsNumber];
-      dispatch({ type: 'set', values: { step, running: false } }, 'step');
-    },
+    oninput: () => set({ step: stops()[scrub.valueAsNumber], running: false }, 'step'),
   });
   const scrubbed = h('output', { class: 'figures', htmlFor: ids.scrub });
   const scrubber = h(
@@ -112,12 +121,14 @@ export function trainingPanel(context, files) {
   });
   const failed = h('p', { class: 'error line', role: 'alert' }, failure, back);
   const said = h('p', { class: 'unseen', role: 'status' });
-  const file = files ? modelFile(words, files, () => state) : null;
+  const file = models && modelFile(context, models);
+  const kept = models && keptRunOf(context, models.restore);
 
   const element = h(
     'div',
     { class: 'panel training', role: 'group', 'aria-label': words.name },
     h('div', { class: 'acts' }, main, one, stop, rewind),
+    kept?.element,
     bar,
     progress,
     speed,
@@ -128,10 +139,10 @@ export function trainingPanel(context, files) {
     file?.element,
     said,
   );
-  if (file) file.drop(element);
+  file?.takeFrom(element);
 
   /** Whether the next run starts from the initial weights. */
-  const anew = () => state.step === 0 || state.step === ended || state.step >= run.steps;
+  const anew = () => state.step === 0 || ended || state.step >= run.steps;
   const stops = () => [0, ...run.saved.filter((step) => step > 0)];
 
   function show() {
@@ -139,11 +150,7 @@ export function trainingPanel(context, files) {
     setText(main, words[name]);
     setAttribute(main, 'title', words.help[name]);
     setAttribute(one, 'aria-disabled', state.running || state.step >= run.steps);
-    setAttribute(
-      stop,
-      'aria-disabled',
-      !state.running && (state.step === 0 || ended === state.step),
-    );
+    setAttribute(stop, 'aria-disabled', !state.running && (state.step === 0 || ended));
     setAttribute(rewind, 'aria-disabled', state.step === 0 && !state.running);
   }
 
@@ -160,15 +167,20 @@ export function trainingPanel(context, files) {
 
   return {
     element,
-    connect: () => curves.connect(),
-    disconnect: () => curves.disconnect(),
+    connect() {
+      curves.connect();
+      kept?.connect();
+    },
+    disconnect() {
+      curves.disconnect();
+      kept?.disconnect();
+    },
     /** @param {import('../parts/controls.js').Model} model */
     update(model) {
       state = model.state;
       const plan = lesson.plan(state);
       const known = model.result?.run.key === plan.key ? model.result.run : null;
       run = { ...idle(lesson, state), ...known, step: state.step };
-      if (state.step !== ended) ended = -1;
       show();
       bar.max = run.steps;
       bar.value = run.step;
@@ -206,6 +218,8 @@ export function trainingPanel(context, files) {
         marked: state.step,
       });
       score.update(model.result && lesson.scoreOf(model.result));
+      file?.update(model);
+      kept?.update(model);
     },
   };
 }

@@ -109,10 +109,12 @@ export function corpusPanel(context) {
     update(model) {
       const { state } = model;
       choice.update(model);
-      const corpus = lesson.corpusOf(state);
-      const { training, heldOut, sourceVocabulary, targetVocabulary, problems } = corpus;
-      const pairs = fill(words.pairs, { training: training.length, heldOut: heldOut.length });
-      const sizes = { source: sourceVocabulary.size, target: targetVocabulary.size };
+      const { training, unseen, problems } = lesson.data(state);
+      const pairs = fill(words.pairs, { training: training.size, heldOut: unseen?.size ?? 0 });
+      const sizes = {
+        source: training.sourceVocabulary.size,
+        target: training.targetVocabulary.size,
+      };
       setText(facts, `${pairs} · ${fill(words.vocabulary, sizes)}`);
       own.hidden = state.corpus !== 'own';
       if (state.own !== sent || text.value === '') {

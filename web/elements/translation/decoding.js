@@ -23,7 +23,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
 
   /** @param {number} count */
   const go = (count) => {
-    const token = count >= tokens.length ? 'all' : Math.max(0, count);
+    const token = count >= tokens.length ? 'all' : Math.max(1, count);
     dispatch({ type: 'set', values: { token } }, 'token');
   };
   /** @param {string} name @param {() => number} to */
@@ -38,14 +38,14 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
       },
       name,
     );
-  const first = button(words.first, () => 0);
+  const first = button(words.first, () => 1);
   const back = button(words.back, () => written - 1);
   const forward = button(words.forward, () => written + 1);
   const whole = button(words.whole, () => tokens.length);
   const slider = h('input', {
     type: 'range',
     id: ids.slider,
-    min: '0',
+    min: '1',
     step: '1',
     oninput: () => go(slider.valueAsNumber),
   });
@@ -94,19 +94,20 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
 
   /** @param {import('./views.js').Result} result */
   function showKept(result) {
+    const layer = layerOf(result.state.show);
     list(
       kept,
-      lesson.cacheOf(result),
+      lesson.cacheOf(result, result.state.head).filter(({ tensor }) => layerOf(tensor) === layer),
       (at) => {
         maps[at] = new LabelledMap();
         return h('figure', null, maps[at].element, h('figcaption', { class: 'quiet' }));
       },
-      (figure, { tensor, matrix }, at) => {
+      (figure, matrix, at) => {
         const picture = { matrix, scale: pictures.signed(matrix), masked: null, edited: [] };
         const rows = ['<bos>', ...tokens].slice(0, matrix.rows);
         const labels = { rows, columns: [], marked: matrix.rows - 1 };
         maps[at].paint(picture, labels, KEPT, pictures.theme);
-        setText(/** @type {Element} */ (figure.lastElementChild), tensor);
+        setText(/** @type {Element} */ (figure.lastElementChild), matrix.tensor);
       },
     );
     setText(
@@ -123,12 +124,12 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
     },
     /** @param {{ state: import('./views.js').State, result: import('./views.js').Result }} model */
     update({ state, result }) {
-      const decoded = lesson.decodedOf(result);
-      element.hidden = !decoded;
-      if (!decoded) return;
-      tokens = decoded.finished ? [...decoded.tokens, words.end] : decoded.tokens;
+      // While a model trains nothing is decoded: what was written before stays, and is dimmed.
+      element.classList.toggle('stale', !result.decoded);
+      if (!result.decoded) return;
+      tokens = lesson.writtenOf(result);
       written = state.token === 'all' ? tokens.length : Math.min(state.token, tokens.length);
-      unfinished.hidden = decoded.finished;
+      unfinished.hidden = result.decoded.finished;
       trap.hidden = state.positions !== 'as-d2l';
       list(chips, tokens, makeChip, (item, token, index) => {
         const button = /** @type {Element} */ (item.firstElementChild);
@@ -137,21 +138,16 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
         setAttribute(button, 'aria-current', index === written - 1 ? 'step' : null);
       });
       const token = tokens[written - 1];
-      const words_ =
-        written === 0
-          ? words.begin
-          : fill(words.tokens, { place: written, count: tokens.length, token });
+      const place = fill(words.tokens, { place: written, count: tokens.length, token });
       slider.max = String(tokens.length);
       slider.valueAsNumber = written;
-      setAttribute(slider, 'aria-valuetext', words_);
-      setText(where, words_);
-      for (const [at, end] of [first, back].entries())
-        setAttribute(end, 'aria-disabled', written === 0 && at >= 0);
+      setAttribute(slider, 'aria-valuetext', place);
+      setText(where, place);
+      for (const end of [first, back]) setAttribute(end, 'aria-disabled', written <= 1);
       for (const end of [forward, whole])
         setAttribute(end, 'aria-disabled', written === tokens.length);
 
-      const likely = written === 0 ? [] : lesson.candidates(result);
-      likeliest.hidden = likely.length === 0;
+      const likely = lesson.candidatesOf(result);
       const most = Math.max(...likely.map(({ probability }) => probability));
       list(bars, likely, makeBar, (item, candidate) => {
         const [name, bar, number] = /** @type {HTMLElement[]} */ ([...item.children]);
@@ -163,9 +159,9 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
       });
       showKept(result);
 
-      const hypotheses = decoded.beams ?? [];
+      const hypotheses = lesson.beamsOf(result);
       beams.hidden = hypotheses.length === 0;
-      const { targetUnit } = lesson.corpusOf(state);
+      const { targetUnit } = lesson.data(result.state);
       list(
         beamRows,
         hypotheses,
@@ -179,6 +175,9 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
     },
   };
 }
+
+/** Of a tensor's name, or the last. @param {string} tensor */
+const layerOf = (tensor) => Number(/\.(\d+)\./.exec(tensor)?.[1] ?? 0);
 
 function makeBar() {
   return h(

@@ -9,6 +9,7 @@
  *
  * Where there is no room for three columns the training stands below the stage.
  */
+import { bringFile } from '../../lessons/translation.js';
 import { frame } from '../parts/frame.js';
 import { trainingPanel } from '../training/panel.js';
 import { corpusPanel } from './corpus-panel.js';
@@ -50,7 +51,7 @@ export function translationFigure(context, surroundings) {
     looked = cell;
     if (model) cellReader.update(model, looked);
   });
-  const training = trainingPanel(context);
+  const training = trainingPanel(context, { ...surroundings.model, bring: bringFile });
   const written = decoding(context, pictures);
   const cellReader = cellInspector(context);
 
@@ -62,8 +63,8 @@ export function translationFigure(context, surroundings) {
     center: [
       maps.element,
       map.element,
-      ['training', training.element],
-      ['decoding', written.element],
+      ['run', training.element],
+      ['translation', written.element],
       around.busy,
     ],
     side: [['inspector', cellReader.element]],
@@ -89,13 +90,13 @@ export function translationFigure(context, surroundings) {
       element.classList.remove('waiting');
       for (const part of [maps, map, written]) part.update({ state, result });
       const row = state.token === 'all' ? null : Math.max(0, written.written - 1);
-      const block = lesson.blocks(result).find(({ tensor }) => tensor === state.show);
+      const block = lesson.blocksOf(result).find(({ tensor }) => tensor === state.show);
       map.light(block?.kind === 'encoder' ? null : row);
       cellReader.update(next, looked);
     },
     fit(width) {
       around.fit(width, open, center, around.busy);
-      if (width >= WIDE !== wide && side && around.shows('training')) {
+      if (width >= WIDE !== wide && side && around.shows('run')) {
         wide = width >= WIDE;
         if (wide) side.prepend(training.element);
         else map.element.after(training.element);

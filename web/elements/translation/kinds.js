@@ -7,7 +7,7 @@ import { fill } from '../../draw/format.js';
 import { h, setAttribute, setText } from '../dom.js';
 import { MiniMap } from '../heatmap/mini-map.js';
 import { LabelledMap } from './labelled-map.js';
-import { headWords, isSilenced, MEAN, tileWords } from './views.js';
+import { headWords, isSilenced, kindWords, MEAN, tileWords } from './views.js';
 
 /**
  * @typedef {import('./views.js').Block} Block
@@ -66,7 +66,7 @@ export function kinds(context, pictures) {
     },
     /** @param {{ state: State, result: Result }} model */
     update({ state, result }) {
-      const blocks = lesson.blocks(result);
+      const blocks = lesson.blocksOf(result);
       const names = [...new Set(blocks.map(({ kind }) => kind))];
       const groups = names.map((kind) => blocks.filter((block) => block.kind === kind));
       element.hidden = blocks.length < 2;
@@ -108,7 +108,7 @@ function kind(context, pictures) {
       state = shown.state;
       block = blocks[Math.min(shown.layer, blocks.length - 1)];
       const head = Math.min(state.head, block.heads - 1);
-      setText(title, words.kinds[block.kind]);
+      setText(title, kindWords(words, block));
       setAttribute(title, 'title', words.kindHelp[block.kind]);
       setAttribute(enlarge, 'aria-label', tileWords(words, block, head));
       setAttribute(enlarge, 'aria-pressed', String(block.tensor === state.show));

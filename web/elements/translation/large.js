@@ -60,7 +60,7 @@ export function large({ lesson, strings, dispatch }, pictures, look) {
     update({ state, result }) {
       const picture = pictures.of(result, state.show, state.head);
       heatmap.hidden = !picture;
-      none.hidden = lesson.blocks(result).length > 0;
+      none.hidden = lesson.blocksOf(result).length > 0;
       matrix = picture?.matrix ?? null;
       if (!picture) {
         for (const text of [title, name, hint]) setText(text, '');
@@ -68,7 +68,7 @@ export function large({ lesson, strings, dispatch }, pictures, look) {
       }
       const { scale, masked, edited } = picture;
       const { rows, columns, data, tensor, head } = picture.matrix;
-      const block = lesson.blocks(result).find((block) => block.tensor === tensor);
+      const block = lesson.blocksOf(result).find((block) => block.tensor === tensor);
       const labels = labelsAlong(lesson, result, picture.matrix);
       const mean = head === MEAN;
       setText(title, block ? tileWords(words, block, head ?? 0) : '');

@@ -47,16 +47,11 @@ export class Pictures {
   of(result, tensor, head) {
     const matrix = this.lesson.matrixOf(result, tensor, head);
     if (!matrix) return null;
-    const edits = /** @type {import('../../lessons/state.js').Edit[]} */ (result.state.edits);
     return {
       matrix,
       scale: this.#scale(result, matrix),
-      masked: this.lesson.maskOf(result, tensor, head),
-      edited: edits
-        .filter(
-          ({ name, at }) => name === tensor && (matrix.head === null || at[0] === matrix.head),
-        )
-        .map(({ at }) => /** @type {[number, number]} */ (at.slice(-2))),
+      masked: this.lesson.maskOf(result, tensor),
+      edited: this.lesson.editedCells(result.state, matrix),
     };
   }
 
@@ -68,7 +63,7 @@ export class Pictures {
   #scale(result, matrix) {
     if (result !== this.#result) this.#scales.clear();
     this.#result = result;
-    const blocks = this.lesson.blocks(result);
+    const blocks = this.lesson.blocksOf(result);
     const weights = blocks.some(({ tensor }) => tensor === matrix.tensor);
     const name = weights ? 'weights' : matrix.tensor;
     let scale = this.#scales.get(name);

@@ -3,6 +3,7 @@
  * are marked and named, and beside it stands what a person translated.
  */
 import { fill, tokenLabel } from '../../draw/format.js';
+import { MOST_WRITTEN } from '../../lessons/translation.js';
 import { textOf, tokensOf } from '../../text/pairs.js';
 import { freshId, h, list, setAttribute, setText } from '../dom.js';
 
@@ -15,10 +16,8 @@ export function sentencePanel({ lesson, strings, dispatch }) {
   const ids = { text: freshId(), error: freshId() };
   /** @type {import('./views.js').State} */
   let state = lesson.defaults;
-  /** @type {import('./views.js').Corpus} */
-  let corpus;
-  /** @type {{ text: string, pair: import('../../text/pairs.js').Pair, held: boolean }[]} */
-  let sentences = [];
+  let data = lesson.data(state);
+  let known = sentencesOf(data);
   let sent = '';
 
   const text = h('input', {
@@ -31,7 +30,6 @@ export function sentencePanel({ lesson, strings, dispatch }) {
     'aria-describedby': ids.error,
     oninput: (/** @type {InputEvent} */ event) => event.isComposing || take(),
     oncompositionend: take,
-    onblur: () => error.textContent === '' && show(),
   });
   const error = h('p', { class: 'error', id: ids.error, role: 'alert' });
   const chips = h('ol', { class: 'words', 'aria-label': words.source });
@@ -47,9 +45,9 @@ export function sentencePanel({ lesson, strings, dispatch }) {
         type: 'button',
         class: 'link',
         onclick: () => {
-          const count = sentences.length;
-          const at = to(placeOf(state.sentence));
-          dispatch({ type: 'set', values: { sentence: sentences[(at + count) % count].text } });
+          const at = to(places().shown);
+          const { text } = known[(at + known.length) % known.length];
+          dispatch({ type: 'set', values: { sentence: text } });
         },
       },
       name,
@@ -67,86 +65,80 @@ export function sentencePanel({ lesson, strings, dispatch }) {
       { class: 'line' },
       go(words.previous, (at) => at - 1),
       go(words.next, (at) => at + 1),
-      go(words.random, () => Math.floor(Math.random() * sentences.length)),
+      go(words.random, () => Math.floor(Math.random() * known.length)),
       place,
     ),
     reference,
   );
 
-  const cut = (/** @type {string} */ typed) =>
-    tokensOf(typed, corpus.sourceUnit, corpus.sourceVocabulary);
-  const placeOf = (/** @type {string} */ sentence) => {
-    const key = cut(sentence).join(' ');
-    return sentences.findIndex(({ pair }) => pair.source.join(' ') === key);
-  };
+  /** Where the sentence that is shown stands among those of the corpus. */
+  function places() {
+    const key = lesson.sentenceOf(state).tokens.join(' ');
+    return {
+      shown: known.findIndex(({ pair }) => pair.source.join(' ') === key),
+      same: known.filter(({ pair }) => pair.source.join(' ') === key),
+    };
+  }
 
   function take() {
-    const tokens = cut(text.value);
-    const limit = corpus.steps - 1;
+    const { sourceUnit, training } = data;
+    const tokens = tokensOf(text.value, sourceUnit, training.sourceVocabulary);
+    const limit = MOST_WRITTEN - 1;
     const wrong =
       tokens.length === 0
         ? words.errors.none
         : tokens.length > limit
           ? fill(words.errors.long, { count: tokens.length, limit })
           : '';
-    setText(error, wrong);
-    setAttribute(text, 'aria-invalid', wrong !== '');
+    complain(wrong);
     if (wrong) return;
     sent = text.value;
     dispatch({ type: 'set', values: { sentence: text.value } }, 'sentence');
   }
 
-  function show() {
-    text.value = state.sentence;
+  /** @param {string} wrong */
+  function complain(wrong) {
+    setText(error, wrong);
+    setAttribute(text, 'aria-invalid', wrong !== '');
+  }
+
+  /** Writes the sentence of the state, unless the reader typed it so. */
+  function write() {
+    const { tokens } = lesson.sentenceOf(state);
+    const sentence = state.sentence || textOf(tokens, data.sourceUnit);
+    if (state.sentence !== sent || text.value === '') text.value = sentence;
     sent = state.sentence;
-    setText(error, '');
-    setAttribute(text, 'aria-invalid', null);
+    complain('');
   }
 
   return {
     element,
     update(model) {
       state = model.state;
-      const now = lesson.corpusOf(state);
-      if (now !== corpus) {
-        corpus = now;
-        const written =
-          (/** @type {boolean} */ held) =>
-          (/** @type {import('../../text/pairs.js').Pair} */ pair) => ({
-            text: textOf(pair.source, corpus.sourceUnit),
-            pair,
-            held,
-          });
-        sentences = [...corpus.training.map(written(false)), ...corpus.heldOut.map(written(true))];
+      if (lesson.data(state) !== data) {
+        data = lesson.data(state);
+        known = sentencesOf(data);
       }
-      if (state.sentence !== sent) show();
-      const tokens = cut(state.sentence);
-      const strange = tokens.filter((token) => !corpus.sourceVocabulary.has(token));
+      if (state.sentence !== sent || text.value === '') write();
+      const { tokens } = lesson.sentenceOf(state);
+      const { sourceVocabulary } = data.training;
+      const strange = new Set(tokens.filter((token) => !sourceVocabulary.has(token)));
       list(
         chips,
         tokens,
         () => h('li'),
         (chip, token) => {
           setText(chip, tokenLabel(token));
-          chip.classList.toggle('unknown', strange.includes(token));
+          chip.classList.toggle('unknown', strange.has(token));
         },
       );
-      setText(
-        unknown,
-        strange.length
-          ? fill(words.unknown, { tokens: [...new Set(strange)].join(strings.heatmap.and) })
-          : '',
-      );
-      const at = placeOf(state.sentence);
-      const found = sentences[at];
-      const where = found && fill(words.place, { place: at + 1, count: sentences.length });
+      const names = [...strange].join(strings.heatmap.and);
+      setText(unknown, names && fill(words.unknown, { tokens: names }));
+      const { shown, same } = places();
+      const found = known[shown];
+      const where = fill(words.place, { place: shown + 1, count: known.length });
       setText(place, found ? `${where} · ${found.held ? words.heldOut : words.learnt}` : '');
-      const key = tokens.join(' ');
-      const translations = new Set(
-        sentences
-          .filter(({ pair }) => pair.source.join(' ') === key)
-          .map(({ pair }) => textOf(pair.target, corpus.targetUnit)),
-      );
+      const translations = new Set(same.map(({ pair }) => textOf(pair.target, data.targetUnit)));
       setText(
         reference,
         found ? `${words.reference}: ${[...translations].join(' / ')}` : words.noReference,
@@ -154,4 +146,18 @@ export function sentencePanel({ lesson, strings, dispatch }) {
       reference.classList.toggle('quiet', !found);
     },
   };
+}
+
+/**
+ * The sentences of a corpus: those that are learnt, then those held out.
+ * @param {import('../../lessons/translation-data.js').Data} data
+ */
+function sentencesOf({ training, unseen, sourceUnit }) {
+  return [training, unseen].flatMap((set) =>
+    (set?.pairs ?? []).map((pair) => ({
+      text: textOf(pair.source, sourceUnit),
+      pair,
+      held: set === unseen,
+    })),
+  );
 }

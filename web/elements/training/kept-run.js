@@ -1,0 +1,91 @@
+/**
+ * A page that is closed while a model trains asks first; what was trained until the last saved epoch is
+ * kept, and the next visit offers to go on from it.
+ */
+import { fill } from '../../draw/format.js';
+import { h, setText } from '../dom.js';
+import { forgetRun, keepRun, keptRun } from './shelf.js';
+
+/** A state is large: while a run goes on it is written down no more often, in milliseconds. */
+const REST = 2000;
+
+/** @param {BeforeUnloadEvent} event */
+const ask = (event) => event.preventDefault();
+
+/**
+ * @param {import('../parts/controls.js').Context<import('./panel.js').Lesson>} context
+ * @param {(kept: import('./shelf.js').Kept) => void} restore hands a run to the evaluator
+ */
+export function keptRunOf({ lesson, strings, dispatch }, restore) {
+  const words = strings.training;
+  const said = h('span');
+  /** @param {string} name @param {() => void} act */
+  const button = (name, act) => h('button', { type: 'button', class: 'link', onclick: act }, name);
+  const element = h(
+    'p',
+    { class: 'line kept-run', role: 'status', hidden: true },
+    said,
+    button(words.goOn, goOn),
+    button(words.forget, forget),
+  );
+  /** @type {import('./shelf.js').Kept | null} */
+  let kept = null;
+  /** The step that was written down last, and when. */
+  let written = { key: '', step: -1, time: -Infinity };
+
+  async function look() {
+    kept = await keptRun(lesson.name);
+    if (kept && lesson.plan(lesson.settle(kept.state)).key !== kept.key) forget();
+    if (kept) setText(said, fill(words.kept, { step: kept.step }));
+    element.hidden = !kept;
+  }
+
+  function goOn() {
+    if (!kept) return;
+    const { step, state } = kept;
+    restore(kept);
+    dispatch({ type: 'load', values: { ...state, step, running: false } });
+    withdraw();
+  }
+
+  function forget() {
+    forgetRun(lesson.name);
+    withdraw();
+  }
+
+  function withdraw() {
+    kept = null;
+    element.hidden = true;
+  }
+
+  return {
+    element,
+    connect() {
+      look();
+    },
+    disconnect() {
+      removeEventListener('beforeunload', ask);
+    },
+    /** @param {import('../parts/controls.js').Model} model */
+    update({ state, result }) {
+      if (state.running) addEventListener('beforeunload', ask);
+      else removeEventListener('beforeunload', ask);
+      const run = /** @type {import('../run.js').RunView | undefined} */ (result?.run);
+      if (!run?.latest) return;
+      const { key, latest, losses, rates } = run;
+      if (kept?.key === key && latest.step >= kept.step) withdraw();
+      const now = performance.now();
+      const known = key === written.key && latest.step === written.step;
+      if (known || (state.running && now - written.time < REST)) return;
+      written = { key, step: latest.step, time: now };
+      withdraw();
+      keepRun(lesson.name, {
+        key,
+        ...latest,
+        losses: losses.slice(0, latest.step),
+        rates: rates.slice(0, latest.step),
+        state: { ...state, running: false },
+      });
+    },
+  };
+}
