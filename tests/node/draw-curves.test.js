@@ -13,7 +13,7 @@ const legend = ['step 5', 'loss 1', 'rate 2'];
 
 describe('axes', () => {
   test('ticks are round and few', () => {
-    assert.deepEqual(ticks({ low: 0, high: 5 }, 5), [0, 1, 2, 3, 4, 5]);
+    assert.deepEqual(ticks({ low: 0, high: 5 }, 6), [0, 1, 2, 3, 4, 5]);
     assert.deepEqual(ticks({ low: -0.3, high: 1 }, 3), [0, 0.5, 1]);
     assert.deepEqual(ticks({ low: 0, high: 0.0007 }, 4), [0, 0.0002, 0.0004, 0.0006]);
     assert.deepEqual(ticks({ low: 1, high: 1000, log: true }, 4), [1, 10, 100, 1000]);
@@ -22,7 +22,7 @@ describe('axes', () => {
     assert.deepEqual(ticks({ low: 3.1, high: 3.4, log: true }, 4), [3.1, 3.2, 3.3, 3.4]);
   });
 
-  test('any axis gets at least one tick, all inside, never many more than asked', () => {
+  test('any axis gets at least one tick, all inside, and few', () => {
     const size = fc.double({ min: 1e-6, max: 1e6, noNaN: true });
     fc.assert(
       fc.property(
@@ -33,12 +33,12 @@ describe('axes', () => {
         (low, more, log, most) => {
           const high = low * (1 + 1e-3) + more;
           const found = ticks({ low, high, log }, most);
-          assert.ok(found.length <= most + 1, `${found}`);
+          assert.ok(found.length <= Math.max(2, most), `${found}`);
           for (const tick of found) {
             const slack = (high - low) * 1e-6;
             assert.ok(tick >= low - slack && tick <= high + slack, `${tick}`);
           }
-          if (most > 1) assert.ok(found.length > 0);
+          assert.ok(found.length > 0);
         },
       ),
     );

@@ -43,17 +43,32 @@ export function ticks({ low, high, log = false }, most) {
 }
 
 /**
+ * Multiples of 1, 2 or 5 · 10ⁿ: the densest that are few enough, but at least one.
  * @param {number} low
  * @param {number} high
  * @param {number} most
  */
 function linearTicks(low, high, most) {
-  const least = (high - low) / most;
-  const power = 10 ** Math.floor(Math.log10(least));
-  const unit = [1, 2, 5, 10].map((digit) => digit * power).find((unit) => unit >= least) ?? least;
-  const start = Math.ceil(low / unit - 1e-9);
-  const count = Math.floor(high / unit + 1e-9) - start + 1;
-  return Array.from({ length: count }, (_, at) => Number(((start + at) * unit).toPrecision(12)));
+  const power = 10 ** Math.floor(Math.log10((high - low) / most));
+  /** @type {number[]} */
+  let found = [];
+  for (const digit of [10, 5, 2, 1, 0.5]) {
+    const finer = multiples(digit * power, low, high);
+    if (found.length > 0 && finer.length > most) break;
+    found = finer;
+  }
+  return found;
+}
+
+/**
+ * @param {number} unit
+ * @param {number} low
+ * @param {number} high
+ */
+function multiples(unit, low, high) {
+  const first = Math.ceil(low / unit - 1e-9);
+  const count = Math.floor(high / unit + 1e-9) - first + 1;
+  return Array.from({ length: count }, (_, at) => Number(((first + at) * unit).toPrecision(12)));
 }
 
 /**

@@ -13,8 +13,9 @@
  * pixels the first, the lowest, the highest and the last value, so that no peak is lost.
  */
 import { placeOf, ticks, valueAt } from './axis.js';
+import { drawCaption, layoutCaption } from './caption.js';
 import { short } from './format.js';
-import { figureSize, labelSize } from './layout.js';
+import { figureSize } from './layout.js';
 import { circle, write } from './pen.js';
 
 /** @typedef {import('./layout.js').Measure} Measure */
@@ -49,15 +50,15 @@ import { circle, write } from './pen.js';
  * @property {{ axis: Axis, written: number[] }[]} up one for each series
  * @property {number} top of the plot
  * @property {number} bottom
- * @property {{ text: string, x: number, middle: number }[]} legend
+ * @property {import('./caption.js').Placed[]} legend
  */
 
 const gap = 8;
-const line = 20;
 const footHeight = 22;
 /** Room that one number of an axis wants. */
 const [tickWidth, tickHeight] = [72, 32];
-const swatch = 14;
+/** What the numbers at both sides take of the legend's width, about. */
+const margins = 64;
 const dot = 3.5;
 
 /**
@@ -66,8 +67,10 @@ const dot = 3.5;
  */
 export function layoutCurves(options) {
   const { series, steps, first = 0, width, plotHeight = 120, measure, theme } = options;
-  const { places, lines } = layoutLegend(options);
-  const top = lines * line + gap;
+  const signs = /** @type {const} */ ([undefined, 'line', 'thin']);
+  const items = options.legend.map((text, at) => ({ text, sign: signs[at] }));
+  const legend = layoutCaption(items, width - margins, measure, theme);
+  const top = legend.height + gap;
   const bottom = top + plotHeight;
   const up = series.map(({ values, log = false }) => {
     const axis = { ...extent(values, log), log, from: bottom, to: top };
@@ -90,25 +93,8 @@ export function layoutCurves(options) {
     up,
     top,
     bottom,
-    legend: places.map((place) => ({ ...place, x: place.x + across.from })),
+    legend: legend.placed,
   };
-}
-
-/**
- * Texts in reading order, as many in a line as fit; all but the first behind a swatch.
- * @param {CurvesOptions} options
- */
-function layoutLegend({ legend, width, measure, theme }) {
-  const font = `${labelSize}px ${theme.font}`;
-  let [x, lines] = [0, 1];
-  const places = legend.map((text, at) => {
-    const wide = measure(text, font) + (at > 0 ? swatch + 6 : 0);
-    if (x > 0 && x + wide > width - 6 * gap) [x, lines] = [0, lines + 1];
-    const place = { text, x, middle: (lines - 0.5) * line };
-    x += wide + 2 * gap;
-    return place;
-  });
-  return { places, lines };
 }
 
 /**
@@ -194,16 +180,7 @@ export function drawCurves(pen, curves) {
     pen.fill();
   });
 
-  pen.font = `${labelSize}px ${theme.font}`;
-  pen.textAlign = 'left';
-  geometry.legend.forEach(({ text, x, middle }, at) => {
-    if (at > 0) {
-      pen.fillStyle = inks[at - 1];
-      pen.fillRect(x, middle - 1, swatch, at === 1 ? 2 : 1);
-    }
-    pen.fillStyle = theme.ink;
-    write(pen, text, at > 0 ? x + swatch + 6 : x, middle, labelSize);
-  });
+  drawCaption(pen, geometry.legend, across.from, inks, theme);
 }
 
 /**

@@ -2,6 +2,7 @@
  * How a playground looks: one column on a phone, two on a tablet, three on a desk, by the width of the
  * element itself and not of the window, since it may stand in a narrow column of someone's page.
  */
+import { regressionRules } from './regression/style.js';
 import { sheet } from './style.js';
 import { trainingRules } from './training/style.js';
 import { translationRules } from './translation/style.js';
@@ -98,6 +99,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 }
 .input { grid-area: input; }
 .groups { grid-area: groups; }
+.layout:not(:has(> .input)) > .groups { grid-row-start: input-start; }
 .center { grid-area: center; min-width: 0; }
 .side { grid-area: side; min-width: 0; }
 .center > .groups { margin: 4px 0 20px; }
@@ -282,7 +284,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .shapes .link:disabled { color: inherit; opacity: 1; text-decoration: none; }
 .shapes [aria-pressed='true'] { font-weight: 700; color: var(--attn-query); }
 
-${trainingRules}${translationRules}
+${regressionRules}${trainingRules}${translationRules}
 @media (forced-colors: active) {
   .choice span { border-bottom-color: Canvas; }
   .choice input:checked + span { background: Highlight; color: HighlightText; forced-color-adjust: none; }

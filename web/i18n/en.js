@@ -1,4 +1,6 @@
 /** Every English sentence the page shows. `{name}` marks a place that is filled in. */
+
+import regression from './en-regression.js';
 import translation from './en-translation.js';
 
 export default {
@@ -47,6 +49,7 @@ export default {
     },
   },
   lessons: {
+    'kernel-regression': regression.lesson,
     ...translation.lessons,
     'multi-head': {
       title: 'Multi-head attention',
@@ -62,6 +65,7 @@ export default {
     computing: 'computing …',
     experiments: 'Try',
   },
+  regression: regression.regression,
   tokens: {
     source: 'Text',
     title: 'Tokens',
@@ -85,6 +89,7 @@ export default {
   },
   groups: {
     ...translation.groups,
+    ...regression.groups,
     variant: 'Variant',
     masks: 'Masks',
     heads: 'Heads',
@@ -93,6 +98,7 @@ export default {
   },
   controls: {
     ...translation.controls,
+    ...regression.controls,
     unit: { label: 'Cut into', choices: { words: 'words', characters: 'characters' } },
     variant: {
       label: 'Variant',
@@ -179,6 +185,7 @@ export default {
   },
   summaries: {
     ...translation.summaries,
+    ...regression.summaries,
     causal: 'causal',
     validLength: 'length {value}',
     window: 'window {value}',
@@ -251,6 +258,7 @@ export default {
   },
   experiments: {
     ...translation.experiments,
+    ...regression.experiments,
     order: {
       title: 'word order',
       look: 'Drag a token to another place: its row and column move along, and no number changes. Without positions attention does not see order.',

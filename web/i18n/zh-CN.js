@@ -1,4 +1,6 @@
 /** 页面上的全部中文。`{name}` 是待填入的位置。 */
+
+import regression from './zh-regression.js';
 import translation from './zh-translation.js';
 
 export default {
@@ -46,6 +48,7 @@ export default {
     },
   },
   lessons: {
+    'kernel-regression': regression.lesson,
     ...translation.lessons,
     'multi-head': {
       title: '多头注意力',
@@ -61,6 +64,7 @@ export default {
     computing: '计算中……',
     experiments: '试一试',
   },
+  regression: regression.regression,
   tokens: {
     source: '文本',
     title: '词元',
@@ -83,6 +87,7 @@ export default {
   },
   groups: {
     ...translation.groups,
+    ...regression.groups,
     variant: '类型',
     masks: '掩码',
     heads: '注意力头',
@@ -91,6 +96,7 @@ export default {
   },
   controls: {
     ...translation.controls,
+    ...regression.controls,
     unit: { label: '切分为', choices: { words: '词', characters: '字符' } },
     variant: {
       label: '类型',
@@ -174,6 +180,7 @@ export default {
   },
   summaries: {
     ...translation.summaries,
+    ...regression.summaries,
     causal: '因果',
     validLength: '有效长度 {value}',
     window: '窗口 {value}',
@@ -246,6 +253,7 @@ export default {
   },
   experiments: {
     ...translation.experiments,
+    ...regression.experiments,
     order: {
       title: '词序',
       look: '拖动一个词元：它的行和列跟着移动，数值都不变。没有位置编码时，注意力看不到顺序。',

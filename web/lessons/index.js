@@ -6,6 +6,10 @@
  * lessons only through this shape; each kind of figure also knows what its own lessons add.
  */
 import { bahdanau } from './bahdanau.js';
+import * as kernelRegression from './kernel-regression.js';
+import * as kernelRegressionControls from './kernel-regression-controls.js';
+import * as kernelRegressionPytorch from './kernel-regression-pytorch.js';
+import * as kernelRegressionView from './kernel-regression-view.js';
 import * as multiHead from './multi-head.js';
 import * as multiHeadControls from './multi-head-controls.js';
 import * as multiHeadTensors from './multi-head-tensors.js';
@@ -62,12 +66,23 @@ import * as translationView from './translation-view.js';
  * @property {(state: State) => string[] | 'all'} everything names of the tensors that a file of all numbers holds
  * @property {(state: State, result: any) => string} toPyTorch a script that gives the same numbers
  *
+ * @typedef {Lesson & typeof kernelRegression & typeof kernelRegressionControls &
+ *   typeof kernelRegressionView & typeof kernelRegressionPytorch} KernelRegression
+ *
  * @typedef {Lesson & typeof multiHead & typeof multiHeadTensors & typeof multiHeadControls &
  *   typeof multiHeadView & typeof pytorch} MultiHead
  *
  * @typedef {Lesson & ReturnType<typeof import('./translation.js').translationLesson> &
  *   typeof translationView & typeof translationPytorch} Translation
  */
+
+/** @type {KernelRegression} */
+const theKernelRegression = {
+  ...kernelRegression,
+  ...kernelRegressionControls,
+  ...kernelRegressionView,
+  ...kernelRegressionPytorch,
+};
 
 /** @type {MultiHead} */
 const theMultiHead = {
@@ -91,5 +106,5 @@ const translations = [
 
 /** @type {Record<string, Lesson>} */
 export const lessons = Object.fromEntries(
-  [theMultiHead, ...translations].map((lesson) => [lesson.name, lesson]),
+  [theKernelRegression, theMultiHead, ...translations].map((lesson) => [lesson.name, lesson]),
 );

@@ -15,7 +15,7 @@ import { sizes } from './multi-head.js';
  */
 
 /** @param {number} value */
-function number(value) {
+export function number(value) {
   return Number.isFinite(value) ? float32(value) : `float('${String(value).toLowerCase()}')`;
 }
 

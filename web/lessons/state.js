@@ -28,6 +28,7 @@ const MAX_INFLATED = 65536;
  * @property {readonly string[]} [words] words a number field takes instead of a number
  * @property {number} [min] smallest number, or number of items or letters
  * @property {number} [max] largest number, or number of items or letters
+ * @property {readonly (readonly number[])[]} [box] the smallest and the largest place of a point
  *
  * @typedef {Record<string, Field>} Table
  * @typedef {Record<string, any>} State
@@ -53,7 +54,7 @@ export function isAnchor(hash) {
 /** The longest token, in UTF-16 units. */
 export const MAX_TOKEN = 48;
 
-/** @param {unknown} value @param {Field} field */
+/** @param {unknown} value @param {Pick<Field, 'min' | 'max'>} limits */
 function inRange(value, { min = -Infinity, max = Infinity }) {
   return typeof value === 'number' && value >= min && value <= max;
 }
@@ -135,6 +136,18 @@ export const types = {
       inRange(value.length, field) &&
       value.every(
         (row) => typeof row === 'string' && row.length <= (field.max ?? 0) && !/[^01]/.test(row),
+      ),
+  },
+  /** Places in a box: a pair of numbers each. */
+  points: {
+    valid: (value, { box: [low, high] = [], ...field }) =>
+      Array.isArray(value) &&
+      inRange(value.length, field) &&
+      value.every(
+        (point) =>
+          Array.isArray(point) &&
+          point.length === 2 &&
+          point.every((place, axis) => inRange(place, { min: low?.[axis], max: high?.[axis] })),
       ),
   },
   /** A row and a column, or null. */
