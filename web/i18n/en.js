@@ -56,6 +56,16 @@ export default {
       name: 'Multi-head attention, live',
       lead: 'Multi-head attention, computed live. Type a sentence, toggle masks and heads, edit any number.',
     },
+    bahdanau: {
+      title: 'Bahdanau attention',
+      name: 'Bahdanau attention, learning',
+      lead: 'A recurrent translator that looks back. Train it in the page and watch the alignment grow.',
+    },
+    transformer: {
+      title: 'Transformer',
+      name: 'Transformer, learning',
+      lead: 'An encoder and a decoder learn to translate. Train them in the page and watch every attention map while they do.',
+    },
   },
   playground: {
     undo: 'Undo',

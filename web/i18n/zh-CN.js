@@ -55,6 +55,16 @@ export default {
       name: '多头注意力演示',
       lead: '多头注意力，实时计算。输入一句话，开关掩码和注意力头，修改任意一个数。',
     },
+    bahdanau: {
+      title: 'Bahdanau 注意力',
+      name: 'Bahdanau 注意力，边学边看',
+      lead: '一个会回看源句的循环翻译模型。就在页面里训练它，看对齐逐渐成形。',
+    },
+    transformer: {
+      title: 'Transformer',
+      name: 'Transformer，边学边看',
+      lead: '编码器和解码器学习翻译。就在页面里训练，同时看每一张注意力热图。',
+    },
   },
   playground: {
     undo: '撤销',
