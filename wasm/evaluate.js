@@ -224,9 +224,9 @@ export function createEvaluator(engine) {
     return judged.score;
   }
 
-  return async (request, { progress = () => {}, interrupted = () => false, slice = 50 } = {}) => {
+  /** @param {Request} request @param {Required<Following>} following */
+  async function answerTo(request, following) {
     const { training, unseen, save } = request;
-    const following = { progress, interrupted, slice };
     settle(request);
     if (training) await reach(request, training, following);
     const score = unseen && (await judge(request, unseen, following));
@@ -234,6 +234,16 @@ export function createEvaluator(engine) {
     if (score) answer.score = score;
     if (save) answer.saved = model.save({ names: save });
     return answer;
+  }
+
+  return async (request, { progress = () => {}, interrupted = () => false, slice = 50 } = {}) => {
+    try {
+      return await answerTo(request, { progress, interrupted, slice });
+    } catch (error) {
+      // The core stopped, and the model with it; the next request makes another.
+      if (!(error instanceof AttentionError) || error.code === 'TRAP') key = '';
+      throw error;
+    }
   };
 }
 

@@ -131,3 +131,22 @@ onEachEngine('seq2seq: what makes no sense is named', (engine) => {
   assertFails(() => model.decode({ target: [1] }), VALUE, 'source');
   assertFails(() => model.decode({ source: [1] }, { bos: 2, beams: 0 }), VALUE, 'beams');
 });
+
+onEachEngine('a model whose core stopped says so; what was saved goes on elsewhere', (engine) => {
+  const model = engine.seq2seq(SMALL);
+  model.trainStep(BATCH);
+  const saved = model.save({ training: true });
+  const { core, pointer } = /** @type {any} */ (model);
+  assertFails(
+    () => core.call('seq2seq_forward', pointer, 2 ** 31 - 8, 0, 0),
+    /TRAP/,
+    'seq2seq_forward',
+  );
+  assertFails(() => model.forward(INPUT), /TRAP/, 'load what was saved');
+  const other = engine.seq2seq(SMALL);
+  other.load(saved);
+  assert.equal(other.steps, 1);
+  const third = engine.seq2seq(SMALL);
+  third.trainStep(BATCH);
+  assert.equal(other.trainStep(BATCH).loss, third.trainStep(BATCH).loss);
+});

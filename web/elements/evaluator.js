@@ -153,6 +153,8 @@ export class Evaluator {
         });
         deaths = 0;
         if (!this.#closed) this.#follow(state, answer);
+        // What is left out while training runs, such as the score, is asked for at its end.
+        if (state.running && !this.#listener.present().running) this.#asked = true;
       } catch (error) {
         const failure = /** @type {Failure} */ (error);
         if (failure.code === 'WORKER_DIED' && ++deaths < MOST_DEATHS) this.#asked = true;
