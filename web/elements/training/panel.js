@@ -36,6 +36,8 @@ import { epochWords, progressWords, speedWords, timeWords } from './words.js';
 
 /** Between two changes of speed and time left, in milliseconds: they are read, not watched. */
 const CALM = 500;
+/** A way to a step that takes longer is shown like a run, in milliseconds. */
+const PATIENCE = 300;
 
 /**
  * @param {import('../parts/controls.js').Context<Lesson>} context
@@ -51,6 +53,9 @@ export function trainingPanel(context, models) {
   /** Whether the run was ended: the next one starts from the initial weights. */
   let ended = false;
   let wasRunning = false;
+  /** Whether numbers are on their way to the step of the state, and since when they are not there. */
+  let underWay = false;
+  let since = Infinity;
   let calm = 0;
 
   /** @param {object} values @param {string} [together] */
@@ -73,6 +78,7 @@ export function trainingPanel(context, models) {
     );
   const main = button('train', () => {
     if (state.running) set({ running: false });
+    else if (underWay) set({ step: run.step });
     else set(anew() ? { step: 0, running: true } : { running: true });
   });
   main.classList.add('main');
@@ -146,21 +152,21 @@ export function trainingPanel(context, models) {
   const stops = () => [0, ...run.saved.filter((step) => step > 0)];
 
   function show() {
-    const name = state.running ? 'pause' : anew() ? 'train' : 'resume';
+    const name = underWay ? 'pause' : anew() ? 'train' : 'resume';
     setText(main, words[name]);
     setAttribute(main, 'title', words.help[name]);
-    setAttribute(one, 'aria-disabled', state.running || state.step >= run.steps);
-    setAttribute(stop, 'aria-disabled', !state.running && (state.step === 0 || ended));
-    setAttribute(rewind, 'aria-disabled', state.step === 0 && !state.running);
+    setAttribute(one, 'aria-disabled', underWay || state.step >= run.steps);
+    setAttribute(stop, 'aria-disabled', !underWay && (state.step === 0 || ended));
+    setAttribute(rewind, 'aria-disabled', state.step === 0 && !underWay);
   }
 
   function tell() {
-    const { step, steps, failure } = run;
+    const { steps, failure } = run;
     if (state.running === wasRunning) return;
     wasRunning = state.running;
     if (wasRunning) setText(said, words.said.started);
     else if (failure) setText(said, '');
-    else if (step >= steps)
+    else if (state.step >= steps)
       setText(said, fill(words.said.ended, { progress: progressWords(words, run) }));
     else setText(said, words.said.paused);
   }
@@ -180,13 +186,15 @@ export function trainingPanel(context, models) {
       state = model.state;
       const plan = lesson.plan(state);
       const known = model.result?.run.key === plan.key ? model.result.run : null;
-      run = { ...idle(lesson, state), ...known, step: state.step };
+      run = { ...idle(lesson, state), ...known, steps: plan.steps, perEpoch: plan.perEpoch };
+      const now = performance.now();
+      since = run.step === state.step || model.error ? Infinity : Math.min(since, now);
+      underWay = state.running || now - since > PATIENCE;
       show();
       bar.max = run.steps;
       bar.value = run.step;
       setText(progress, progressWords(words, run));
-      const now = performance.now();
-      if (!state.running) setText(speed, '');
+      if (!underWay) setText(speed, '');
       else if (now - calm > CALM && run.stepsPerSecond > 0) {
         calm = now;
         const left = fill(words.left, { time: timeWords(words, run.secondsLeft) });
@@ -233,7 +241,7 @@ export function trainingPanel(context, models) {
 function idle(lesson, state) {
   const { steps, perEpoch } = lesson.plan(state);
   return {
-    step: state.step,
+    step: 0,
     steps,
     perEpoch,
     losses: [],

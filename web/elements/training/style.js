@@ -1,10 +1,10 @@
 /** How the training panel looks: rules of the playground's sheet. */
 export const trainingRules = `
 .panel + .panel { margin-top: 20px; }
-.act { min-height: 30px; padding: 3px 12px; border: 1px solid var(--attn-hairline); border-radius: 4px; }
+.act { min-height: 30px; padding: 3px 8px; border: 1px solid var(--attn-hairline); border-radius: 4px; }
 .act:hover:not([aria-disabled='true']) { border-color: var(--attn-query); }
-.act.main { min-width: 88px; border-color: var(--attn-query); color: var(--attn-query); font-weight: 600; }
-.acts { display: flex; flex-wrap: wrap; gap: 6px; }
+.act.main { min-width: 72px; border-color: var(--attn-query); color: var(--attn-query); font-weight: 600; }
+.acts { display: flex; flex-wrap: wrap; gap: 4px; }
 .training progress { display: block; width: 100%; height: 3px; margin: 12px 0 6px; border: 0; border-radius: 0; background: var(--attn-hairline); appearance: none; }
 .training progress::-webkit-progress-bar { background: var(--attn-hairline); }
 .training progress::-webkit-progress-value { background: var(--attn-query); }

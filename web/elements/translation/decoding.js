@@ -5,6 +5,7 @@
 import { fill, short, tokenLabel } from '../../draw/format.js';
 import { textOf } from '../../text/pairs.js';
 import { freshId, h, list, setAttribute, setText } from '../dom.js';
+import { barList } from '../parts/bar-list.js';
 import { LabelledMap } from './labelled-map.js';
 
 /** Side of a map of kept rows, in CSS pixels. */
@@ -148,15 +149,12 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
         setAttribute(end, 'aria-disabled', written === tokens.length);
 
       const likely = lesson.candidatesOf(result);
-      const most = Math.max(...likely.map(({ probability }) => probability));
-      list(bars, likely, makeBar, (item, candidate) => {
-        const [name, bar, number] = /** @type {HTMLElement[]} */ ([...item.children]);
-        setText(name, tokenLabel(candidate.token));
-        bar.style.setProperty('--size', String(candidate.probability / most || 0));
-        setText(number, short(candidate.probability));
-        setAttribute(item, 'aria-current', candidate.token === token ? 'true' : null);
-        setAttribute(item, 'title', candidate.token === token ? words.taken : null);
-      });
+      const candidates = likely.map(({ token, probability }) => ({ token, value: probability }));
+      barList(
+        bars,
+        candidates,
+        likely.findIndex((candidate) => candidate.token === token),
+      );
       showKept(result);
 
       const hypotheses = lesson.beamsOf(result);
@@ -178,13 +176,3 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
 
 /** Of a tensor's name, or the last. @param {string} tensor */
 const layerOf = (tensor) => Number(/\.(\d+)\./.exec(tensor)?.[1] ?? 0);
-
-function makeBar() {
-  return h(
-    'li',
-    null,
-    h('span', { class: 'token' }),
-    h('i', { class: 'bar' }),
-    h('span', { class: 'number' }),
-  );
-}

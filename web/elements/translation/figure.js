@@ -11,6 +11,7 @@
  */
 import { bringFile } from '../../lessons/translation.js';
 import { frame } from '../parts/frame.js';
+import { torchCode } from '../parts/torch-code.js';
 import { trainingPanel } from '../training/panel.js';
 import { corpusPanel } from './corpus-panel.js';
 import { decoding } from './decoding.js';
@@ -54,6 +55,7 @@ export function translationFigure(context, surroundings) {
   const training = trainingPanel(context, { ...surroundings.model, bring: bringFile });
   const written = decoding(context, pictures);
   const cellReader = cellInspector(context);
+  const torch = torchCode(context, around.menu.copyTorch);
 
   const element = around.compose({
     input: [
@@ -67,7 +69,10 @@ export function translationFigure(context, surroundings) {
       ['translation', written.element],
       around.busy,
     ],
-    side: [['inspector', cellReader.element]],
+    side: [
+      ['inspector', cellReader.element],
+      ['torch', torch.element],
+    ],
   });
   const center = /** @type {HTMLElement} */ (map.element.parentElement);
   const side = /** @type {HTMLElement | null} */ (element.querySelector('.side'));
@@ -88,7 +93,7 @@ export function translationFigure(context, surroundings) {
       const { state, result } = next;
       if (!result) return;
       element.classList.remove('waiting');
-      for (const part of [maps, map, written]) part.update({ state, result });
+      for (const part of [maps, map, written, torch]) part.update({ ...next, result });
       const row = state.token === 'all' ? null : Math.max(0, written.written - 1);
       const block = lesson.blocksOf(result).find(({ tensor }) => tensor === state.show);
       map.light(block?.kind === 'encoder' ? null : row);

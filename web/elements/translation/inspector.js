@@ -1,106 +1,97 @@
 /**
  * The inspector: the cell under the pointer, or else the chosen one: which token looks at which, with
- * what weight, and the score it came from.
+ * what weight, and beside what other weights; then what the reader changed in the model.
  */
-import { full, short, tokenLabel } from '../../draw/format.js';
+import { fill, full, short, tokenLabel } from '../../draw/format.js';
 import { h, setText } from '../dom.js';
+import { barList } from '../parts/bar-list.js';
 import { labelsAlong } from './kinds.js';
+import { axisWords, shownHead } from './views.js';
 
 /**
  * @param {import('./views.js').Context} context
  */
 export function cellInspector({ lesson, strings, dispatch }) {
-  const words = strings.translation;
-  const general = strings.inspector;
-  const hint = h('p', { class: 'note' }, general.hint);
-  const query = h('b');
-  const key = h('b');
-  const place = h(
-    'p',
-    { class: 'place' },
-    h('span', { class: 'query' }, `${words.query} `, query),
-    ' → ',
-    h('span', { class: 'key' }, `${words.key} `, key),
-  );
+  const words = strings.inspector;
+  const hint = h('p', { class: 'note' }, words.hint);
+  const place = h('p', { class: 'place' });
   const value = h('span', { class: 'value' });
   const kind = h('span', { class: 'quiet' });
-  const score = h('p', { class: 'figures quiet' });
-  const cell = h(
+  const cell = h('div', { class: 'headline' }, place, h('p', { class: 'line' }, value, kind));
+  const row = h('ol', { class: 'row figures', tabIndex: 0, 'aria-label': words.row });
+  const sum = h('span', { class: 'figures' });
+  const rowPart = h(
     'div',
-    { class: 'headline' },
-    place,
-    h('p', { class: 'line' }, value, kind),
-    score,
+    { class: 'part' },
+    h('p', { class: 'label quiet' }, words.row, ' ', sum),
+    row,
   );
-  const edits = h('span');
-  const clear = h(
-    'button',
-    {
-      type: 'button',
-      class: 'link',
-      onclick: () => dispatch({ type: 'set', values: { edits: [] } }),
-    },
-    general.clearEdits,
-  );
-  const edited = h('p', { class: 'part line edits' }, edits, clear);
-  const silenced = h('span');
-  const restore = h(
-    'button',
-    {
-      type: 'button',
-      class: 'link',
-      onclick: () => dispatch({ type: 'set', values: { silenced: [] } }),
-    },
-    words.all,
-  );
-  const quiet = h('p', { class: 'part line edits' }, silenced, restore);
+  const silenced = changes(strings.translation.all, 'silenced');
+  const edits = changes(words.clearEdits, 'edits');
+
+  /** @param {string} name @param {'silenced' | 'edits'} field */
+  function changes(name, field) {
+    const said = h('span');
+    const takeBack = () => dispatch({ type: 'set', values: { [field]: [] } });
+    const button = h('button', { type: 'button', class: 'link', onclick: takeBack }, name);
+    return { said, element: h('p', { class: 'part line edits' }, said, button) };
+  }
+
+  /** @param {import('./views.js').State} state */
+  function tellChanges(state) {
+    const { silenced: many, silencedOne: one } = strings.translation;
+    silenced.element.hidden = state.silenced.length === 0;
+    edits.element.hidden = state.edits.length === 0;
+    const count = state.silenced.length;
+    setText(silenced.said, count === 1 ? one : fill(many, { count }));
+    setText(edits.said, fill(words.edits, { count: state.edits.length }));
+  }
 
   return {
     element: h(
       'div',
-      { class: 'panel inspector', role: 'group', 'aria-label': general.name },
+      { class: 'panel inspector', role: 'group', 'aria-label': words.name },
       hint,
       cell,
-      quiet,
-      edited,
+      rowPart,
+      silenced.element,
+      edits.element,
     ),
     /**
      * @param {{ state: import('./views.js').State, result: import('./views.js').Result | null }} model
      * @param {{ row: number, column: number } | null} looked the cell under the pointer
      */
     update({ state, result }, looked) {
-      const matrix = result && lesson.matrixOf(result, state.show, state.head);
+      tellChanges(state);
+      const block = result && lesson.blocksOf(result).find(({ tensor }) => tensor === state.show);
+      const head = block ? shownHead(block, state) : Math.max(0, state.head);
+      const matrix = result && lesson.matrixOf(result, state.show, head);
       const chosen = looked ?? (state.cell && { row: state.cell[0], column: state.cell[1] });
       const known = matrix && chosen && chosen.row < matrix.rows && chosen.column < matrix.columns;
       hint.hidden = Boolean(known);
       cell.hidden = !known;
-      edited.hidden = state.edits.length === 0;
-      setText(edits, say(general.edits, state.edits.length));
-      quiet.hidden = state.silenced.length === 0;
-      setText(
-        silenced,
-        say(
-          state.silenced.length === 1 ? words.silencedOne : words.silenced,
-          state.silenced.length,
-        ),
-      );
+      rowPart.hidden = !known || !block;
       if (!result || !matrix || !chosen || !known) return;
-      const { row, column } = chosen;
       const labels = labelsAlong(lesson, result, matrix);
-      setText(query, tokenLabel(labels.rows[row]));
-      setText(key, tokenLabel(labels.columns[column]));
-      setText(value, full(matrix.data[row * matrix.columns + column]));
-      setText(kind, words.weight);
-      const scores = lesson.matrixOf(
-        result,
-        matrix.tensor.replace(/weights$/, 'scores'),
-        state.head,
+      const [query, key] = [labels.rows[chosen.row], labels.columns[chosen.column]].map(tokenLabel);
+      place.replaceChildren(
+        h(
+          'span',
+          { class: 'query' },
+          `${axisWords(strings, matrix.rowAxis)} `,
+          h('b', null, query),
+        ),
+        ' → ',
+        h('span', { class: 'key' }, `${axisWords(strings, matrix.columnAxis)} `, h('b', null, key)),
       );
-      const number = scores?.data[row * scores.columns + column];
-      setText(score, number === undefined ? '' : `${words.score} ${short(number)}`);
+      const start = chosen.row * matrix.columns;
+      const numbers = matrix.data.subarray(start, start + matrix.columns);
+      setText(value, full(numbers[chosen.column]));
+      setText(kind, block ? words.weight : matrix.tensor);
+      if (!block) return;
+      setText(sum, fill(words.rowSum, { sum: short(numbers.reduce((all, one) => all + one, 0)) }));
+      const weights = Array.from(numbers, (value, at) => ({ token: labels.columns[at], value }));
+      barList(row, weights, chosen.column);
     },
   };
 }
-
-/** @param {string} sentence @param {number} count */
-const say = (sentence, count) => sentence.replace('{count}', String(count));

@@ -7,7 +7,15 @@ import { fill } from '../../draw/format.js';
 import { h, setAttribute, setText } from '../dom.js';
 import { MiniMap } from '../heatmap/mini-map.js';
 import { LabelledMap } from './labelled-map.js';
-import { headWords, isSilenced, kindWords, MEAN, tileWords } from './views.js';
+import {
+  headWords,
+  isSilenced,
+  kindWords,
+  MEAN,
+  shownHead,
+  shownHeads,
+  tileWords,
+} from './views.js';
 
 /**
  * @typedef {import('./views.js').Block} Block
@@ -49,7 +57,8 @@ export function kinds(context, pictures) {
     const [groups, maps] = counts;
     const across = room < 420 ? 1 : groups;
     const wide = (room - GAP * (across - 1)) / across;
-    const large = Math.max(40, Math.floor(Math.min(wide - LABELS, 200)));
+    // In one column the map that is shown large is near enough.
+    const large = across === 1 && groups > 1 ? 0 : Math.floor(Math.min(wide - LABELS, 200));
     const tile = Math.max(20, Math.floor(Math.min(48, (wide + 6) / Math.min(maps, 5) - 6)));
     element.style.setProperty('--across', String(across));
     if (large === sizes.large && tile === sizes.tile) return false;
@@ -70,7 +79,7 @@ export function kinds(context, pictures) {
       const names = [...new Set(blocks.map(({ kind }) => kind))];
       const groups = names.map((kind) => blocks.filter((block) => block.kind === kind));
       element.hidden = blocks.length < 2;
-      counts = [groups.length, 1 + Math.max(...blocks.map(({ heads }) => heads))];
+      counts = [groups.length, Math.max(...blocks.map((block) => shownHeads(block).length))];
       measure();
       const last = Math.max(...blocks.map(({ layer }) => layer));
       const layer = blocks.find(({ tensor }) => tensor === state.show)?.layer ?? last;
@@ -96,7 +105,7 @@ function kind(context, pictures) {
     {
       type: 'button',
       class: 'enlarge',
-      onclick: () => showLarge(context, block, Math.min(state.head, block.heads - 1)),
+      onclick: () => showLarge(context, block, shownHead(block, state)),
     },
     map.element,
   );
@@ -107,13 +116,14 @@ function kind(context, pictures) {
       const { result, sizes } = shown;
       state = shown.state;
       block = blocks[Math.min(shown.layer, blocks.length - 1)];
-      const head = Math.min(state.head, block.heads - 1);
+      const head = shownHead(block, state);
       setText(title, kindWords(words, block));
       setAttribute(title, 'title', words.kindHelp[block.kind]);
       setAttribute(enlarge, 'aria-label', tileWords(words, block, head));
+      enlarge.hidden = sizes.large === 0;
       setAttribute(enlarge, 'aria-pressed', String(block.tensor === state.show));
       const picture = pictures.of(result, block.tensor, head);
-      if (picture)
+      if (picture && sizes.large > 0)
         map.paint(
           picture,
           labelsAlong(lesson, result, picture.matrix),
@@ -136,8 +146,7 @@ function layer(context, pictures) {
     /** @param {Block} block @param {Shown} shown */
     update(block, shown) {
       setText(name, fill(strings.translation.layer, { layer: block.layer + 1 }));
-      const heads = Array.from({ length: block.heads }, (_, head) => head);
-      tiles([MEAN, ...heads], { ...shown, block });
+      tiles(shownHeads(block), { ...shown, block });
     },
   };
 }
@@ -169,7 +178,7 @@ function tile(context, pictures) {
       const name = tileWords(words, block, head);
       setAttribute(button, 'aria-label', name);
       setAttribute(button, 'title', headWords(words, head));
-      const pressed = block.tensor === state.show && head === state.head;
+      const pressed = block.tensor === state.show && head === shownHead(block, state);
       setAttribute(button, 'aria-pressed', String(pressed));
       const off = isSilenced(state, block, head);
       element.classList.toggle('silenced', off);

@@ -2,9 +2,11 @@
  * The map that is shown large: read with the pointer or the arrow keys, its cells typed over. While a
  * model trains it is painted anew in its place; a row can be lit, that of the token being written.
  */
+import { isEditable } from '../../lessons/translation.js';
 import { h, setText } from '../dom.js';
+import { makers } from '../parts/controls.js';
 import { labelsAlong } from './kinds.js';
-import { MEAN, tileWords } from './views.js';
+import { axisWords, MEAN, shownHead, tileWords } from './views.js';
 
 /**
  * @typedef {import('../heatmap/attention-heatmap.js').AttentionHeatmap} AttentionHeatmap
@@ -16,10 +18,14 @@ import { MEAN, tileWords } from './views.js';
  * @param {import('./pictures.js').Pictures} pictures
  * @param {(cell: Cell | null) => void} look
  */
-export function large({ lesson, strings, dispatch }, pictures, look) {
+export function large(context, pictures, look) {
+  const { lesson, strings, dispatch } = context;
   const words = strings.translation;
   const title = h('span', { class: 'title' });
   const name = h('span', { class: 'figures quiet' });
+  const controls = ['reading', 'range'].map((name) =>
+    makers.radios({ as: 'radios', name }, context),
+  );
   const hint = h('p', { class: 'note' });
   const heatmap = /** @type {AttentionHeatmap} */ (document.createElement('attention-heatmap'));
   const none = h('p', { class: 'note', hidden: true }, words.noAttention);
@@ -27,6 +33,7 @@ export function large({ lesson, strings, dispatch }, pictures, look) {
     'div',
     { class: 'stage' },
     h('div', { class: 'bar' }, title, name),
+    h('div', { class: 'bar named' }, ...controls.map((control) => control.element)),
     heatmap,
     hint,
     none,
@@ -56,35 +63,43 @@ export function large({ lesson, strings, dispatch }, pictures, look) {
   return {
     element,
     heatmap,
-    /** @param {{ state: import('./views.js').State, result: import('./views.js').Result }} model */
-    update({ state, result }) {
-      const picture = pictures.of(result, state.show, state.head);
+    /** @param {import('./views.js').Model & { result: import('./views.js').Result }} model */
+    update(model) {
+      const { state, result } = model;
+      const block = lesson.blocksOf(result).find(({ tensor }) => tensor === state.show);
+      const head = block ? shownHead(block, state) : Math.max(0, state.head);
+      const picture = pictures.of(result, state.show, head);
       heatmap.hidden = !picture;
       none.hidden = lesson.blocksOf(result).length > 0;
       matrix = picture?.matrix ?? null;
+      for (const control of controls) {
+        control.element.hidden = !block;
+        control.update(model);
+      }
       if (!picture) {
         for (const text of [title, name, hint]) setText(text, '');
         return;
       }
       const { scale, masked, edited } = picture;
-      const { rows, columns, data, tensor, head } = picture.matrix;
-      const block = lesson.blocksOf(result).find((block) => block.tensor === tensor);
+      const { rows, columns, data, tensor, rowAxis, columnAxis } = picture.matrix;
+      const info = result.tensors.find(({ name }) => name === tensor);
       const labels = labelsAlong(lesson, result, picture.matrix);
-      const mean = head === MEAN;
-      setText(title, block ? tileWords(words, block, head ?? 0) : '');
+      const editable = head !== MEAN && info !== undefined && isEditable(info);
+      const called = block ? tileWords(words, block, head) : '';
+      setText(title, called);
       setText(name, tensor);
-      setText(hint, mean ? words.meanHint : words.editHint);
-      heatmap.label = block ? tileWords(words, block, head ?? 0) : tensor;
+      setText(hint, head === MEAN ? words.meanHint : editable ? words.editHint : '');
+      heatmap.label = called || tensor;
       heatmap.matrix = { shape: [rows, columns], data };
       heatmap.kind = scale.kind;
       heatmap.range = [scale.low, scale.high];
       heatmap.rowLabels = labels.rows;
       heatmap.columnLabels = labels.columns;
-      heatmap.rowAxis = words.query;
-      heatmap.columnAxis = words.key;
+      heatmap.rowAxis = axisWords(strings, rowAxis);
+      heatmap.columnAxis = axisWords(strings, columnAxis);
       heatmap.mask = masked;
       heatmap.edited = edited;
-      heatmap.editable = !mean;
+      heatmap.editable = editable;
       if (state.cell !== selected) {
         selected = state.cell;
         heatmap.selected = selected && { row: selected[0], column: selected[1] };

@@ -19,6 +19,8 @@ input.sentence { width: 100%; }
 .across span { flex: 1 1 0; min-width: 0; max-height: 52px; overflow: hidden; writing-mode: vertical-rl; transform: rotate(180deg); display: flex; align-items: center; white-space: pre; }
 .down { grid-area: 2 / 1; display: flex; flex-direction: column; height: var(--length); padding-right: 4px; }
 .down span { flex: 1 1 0; min-height: 0; max-width: 54px; overflow: hidden; text-overflow: ellipsis; white-space: pre; display: block; text-align: end; align-content: center; }
+.stage .bar.named { gap: 2px 20px; }
+.stage .bar.named legend { position: static; width: auto; height: auto; clip-path: none; margin-right: 10px; color: var(--attn-quiet); }
 .labelled .mini { grid-area: 2 / 2; }
 .mini.marked .row-light { opacity: 1; }
 .enlarge[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 2px; }
@@ -31,9 +33,12 @@ input.sentence { width: 100%; }
 .tiles input[type='checkbox'] { width: 13px; height: 13px; accent-color: var(--attn-quiet); }
 .tiles .silenced .mini { opacity: 0.35; }
 
+.kinds[hidden] + .stage { margin-top: 0; padding-top: 0; border: 0; }
+
 .decoding { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
 .decoding .title { margin: 0; }
 .steps input[type='range'] { flex: 1 1 96px; min-width: 0; max-width: 220px; }
+.decoding.stale .words, .decoding.stale .halves { opacity: 0.5; }
 .halves { display: flex; flex-wrap: wrap; gap: 0 36px; }
 .halves > * { flex: 1 1 220px; min-width: 0; }
 .kept { display: flex; flex-wrap: wrap; gap: 12px 20px; }

@@ -27,6 +27,15 @@ export const headWords = (words, head) =>
   head === MEAN ? words.mean : fill(words.head, { head: head + 1 });
 
 /**
+ * What an axis is called; one that has no name keeps its letter.
+ * @param {import('../../i18n/index.js').Strings} strings
+ * @param {string} axis
+ */
+export function axisWords({ stage: { axes } }, axis) {
+  return /** @type {Record<string, string>} */ (axes)[axis] ?? axis;
+}
+
+/**
  * @param {Words} words
  * @param {Block} block
  */
@@ -43,6 +52,20 @@ export function tileWords(words, block, head) {
   if (block.block === 'decoder.attention') return kind;
   return fill(words.tile, { kind, layer: block.layer + 1, head: headWords(words, head) });
 }
+
+/**
+ * The heads of a block as they are shown: their mean first where there are several.
+ * @param {Block} block
+ */
+export const shownHeads = ({ heads }) =>
+  heads === 1 ? [0] : [MEAN, ...Array.from({ length: heads }, (_, head) => head)];
+
+/**
+ * Which of them a state shows.
+ * @param {Block} block
+ * @param {State} state
+ */
+export const shownHead = ({ heads }, { head }) => (heads === 1 ? 0 : Math.min(head, heads - 1));
 
 /** @param {State} state @param {Block} block @param {number} head */
 export function isSilenced(state, { block }, head) {
