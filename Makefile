@@ -1,7 +1,7 @@
 # Attention Playground: what is built, tested and shown starts here. `make` alone lists it.
 #
 #   src/**/*.c ─┬─ build/{gcc,clang,asan,double}/attn.a ─ tests/c/test_*.c   native tests
-#               └─ build/{simd,scalar}/**/*.o, wasm/abi.c ─ dist/attention{,-scalar}.wasm
+#               └─ build/simd/**/*.o, wasm/abi.c ─────── dist/attention.wasm
 #   wasm/*.js, web/** ── tools/build.js ──────────────────── build/*.js, dist/*
 #
 # Every build of the core is one flavour: a compiler and its flags, objects in build/FLAVOUR/. The
@@ -109,14 +109,19 @@ EMCC := $(if $(findstring /usr/share/emscripten/,$(realpath $(EMCC_PATH))),env \
 # and V8 compiles a function when it is first called.
 HOT := src/math/% $(patsubst %,src/ops/%.c,dropout elementwise gru heads linear \
   mask mix score weights)
-WASM_C_FLAGS = -O3 -fno-unroll-loops $(if $(filter $(HOT),$<),,-Os)
+# Vector instructions stand where src/math/simd.h is used, and in the few loops which clang makes faster
+# with them; those it writes elsewhere are only longer.
+VECTORISED := $(patsubst %,src/ops/%.c,dropout elementwise heads linear)
+NO_VECTORS := -fno-vectorize -fno-slp-vectorize
+WASM_C_FLAGS = -O3 -fno-unroll-loops $(if $(filter $(HOT),$<),,-Os) \
+  $(if $(filter $(VECTORISED),$<),,$(NO_VECTORS))
 # TOTAL_STACK is the name that every emcc knows. The stack lies below the data: its overflow traps.
-WASM_LINK_FLAGS := -O3 --no-entry -sSTANDALONE_WASM -sTOTAL_STACK=64KB -Wl,--stack-first \
+WASM_LINK_FLAGS := -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sTOTAL_STACK=64KB -Wl,--stack-first \
   -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=512MB
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-FLAVOURS := gcc clang asan double fuzz simd scalar
+FLAVOURS := gcc clang asan double fuzz simd
 NATIVE := gcc clang asan
 CC_gcc := gcc -O3
 CC_clang := clang -O2
@@ -124,8 +129,6 @@ CC_asan := clang -O1 -g $(SANITIZE)
 CC_double := gcc -O2 -DATTN_DOUBLE
 CC_fuzz := clang -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 CC_simd = $(EMCC) $(WASM_C_FLAGS) -msimd128
-# The fallback: small rather than fast.
-CC_scalar = $(EMCC) $(WASM_C_FLAGS) -Os
 
 # An object depends on the Makefile for its flags, an archive on the list of sources, so that a
 # removed file leaves it.
@@ -156,23 +159,15 @@ native: $(NATIVE_TESTS)
 $(shell mkdir -p build; echo '$(SOURCES)' | cmp -s - build/sources || echo '$(SOURCES)' >build/sources)
 
 # emcc adds exports of its own; trim-wasm.js takes them off again and refuses imports.
-define wasm
+dist/attention.wasm: $(SOURCES:%.c=build/simd/%.o) build/simd/wasm/abi.o build/sources tools/trim-wasm.js
 	$(call say,link,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(EMCC) $(WASM_LINK_FLAGS) $(1) -o build/$(notdir $@) $(filter %.o,$^)
-	$(Q)node tools/trim-wasm.js build/$(notdir $@) $@
-endef
-
-dist/attention.wasm: $(SOURCES:%.c=build/simd/%.o) build/simd/wasm/abi.o build/sources tools/trim-wasm.js
-	$(call wasm,-msimd128)
-
-dist/attention-scalar.wasm: $(SOURCES:%.c=build/scalar/%.o) build/scalar/wasm/abi.o build/sources \
-  tools/trim-wasm.js
-	$(call wasm,-Oz)
+	$(Q)$(EMCC) $(WASM_LINK_FLAGS) -o build/$(@F) $(filter %.o,$^)
+	$(Q)node tools/trim-wasm.js build/$(@F) $@
 
 build/bench.wasm: $(SOURCES:%.c=build/simd/%.o) $(BENCHES:%.c=build/simd/%.o) build/sources
 	$(call say,link,$@)
-	$(Q)$(EMCC) $(WASM_LINK_FLAGS) -msimd128 -o $@ $(filter %.o,$^)
+	$(Q)$(EMCC) $(WASM_LINK_FLAGS) -o $@ $(filter %.o,$^)
 
 -include $(foreach name,$(FLAVOURS),$(call files,build/$(name)/*/*.d build/$(name)/*/*/*.d))
 
@@ -183,7 +178,7 @@ PAGE := $(call files,wasm/*.js web/* web/*/*) tools/build.js package.json packag
 everything: build/page
 	@:
 
-build/page: dist/attention.wasm dist/attention-scalar.wasm $(PAGE)
+build/page: dist/attention.wasm $(PAGE)
 	$(call say,page,dist/)
 	$(Q)node tools/build.js
 	@touch $@

@@ -1,7 +1,8 @@
 // Builds what the wasm files and the sources in wasm/ and web/ make together.
 //
-//   build/binaries.js             both wasm files as base64: `simd`, `scalar`
-//   build/binaries-deflated.js    `woven`: both together, deflated first; `simdLength`
+//   dist/attention-scalar.wasm    the core without vector instructions
+//   build/core.js                 `core`: dist/attention.wasm as base64
+//   build/core-deflated.js        `deflated`: its streams (wasm/streams.js), base64; their `lengths`
 //   build/colour-tables.js        `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
 //   build/formulas.js             `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
 //   build/worker-main.js          `workerMain`: the worker and what it imports, as one function
@@ -19,10 +20,11 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { deflateRawSync, gzipSync } from 'node:zlib';
+import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import * as chromatic from 'd3-scale-chromatic';
 import * as esbuild from 'esbuild';
-import { weave } from '../wasm/weave.js';
+import { scalarTwin } from '../wasm/scalar.js';
+import { split } from '../wasm/streams.js';
 import formulas from '../web/lessons/formulas.js';
 import { mathTree } from './formulas.js';
 
@@ -45,14 +47,24 @@ function writeModule(name, values, type) {
   return writeFile(at(`build/${name}`), lines.join(''));
 }
 
-/** The library starts fast from the plain ones; the one-file page stays small with the deflated. */
-async function writeBinaries() {
-  const simd = await readFile(at('dist/attention.wasm'));
-  const scalar = await readFile(at('dist/attention-scalar.wasm'));
-  const base64 = (/** @type {Buffer} */ bytes) => bytes.toString('base64');
-  const woven = base64(deflateRawSync(weave(simd, scalar), { level: 9 }));
-  await writeModule('binaries.js', { simd: base64(simd), scalar: base64(scalar) });
-  await writeModule('binaries-deflated.js', { woven, simdLength: simd.length });
+/**
+ * Streams behind each other as one, each with codes of its own and whole bytes at its end.
+ * @param {Uint8Array[]} streams
+ */
+function deflate(streams) {
+  const options = { level: 9, memLevel: 9, finishFlush: constants.Z_SYNC_FLUSH };
+  const end = deflateRawSync(new Uint8Array());
+  return Buffer.concat([...streams.map((stream) => deflateRawSync(stream, options)), end]);
+}
+
+/** The library starts fast from the plain core; the one-file page stays small with the deflated. */
+async function writeCore() {
+  const wasm = await readFile(at('dist/attention.wasm'));
+  await writeFile(at('dist/attention-scalar.wasm'), scalarTwin(wasm));
+  await writeModule('core.js', { core: wasm.toString('base64') });
+  const streams = split(wasm);
+  const deflated = deflate(streams).toString('base64');
+  await writeModule('core-deflated.js', { deflated, lengths: streams.map(({ length }) => length) });
 }
 
 /**
@@ -175,7 +187,7 @@ async function reportSizes() {
 
 await mkdir(at('build'), { recursive: true });
 await mkdir(at('dist'), { recursive: true });
-await Promise.all([writeBinaries(), writeColourTables(), writeFormulas()]);
+await Promise.all([writeCore(), writeColourTables(), writeFormulas()]);
 await writeWorker();
 await Promise.all([writeBundles(), copyPages(), writeTypes()]);
 await reportSizes();

@@ -1,8 +1,8 @@
 /**
- * The library's door: createEngine() with both binaries inside, so that nothing is fetched.
+ * The library's door: createEngine() with the core inside, so that nothing is fetched.
  */
 
-import * as binaries from '../build/binaries.js';
+import { core } from '../build/core.js';
 import { fromBase64 } from './base64.js';
 import { load } from './engine.js';
 import { AttentionError, show } from './error.js';
@@ -40,11 +40,6 @@ export { AttentionError };
 /** @typedef {import('./trainable.js').TrainOptions} TrainOptions */
 /** @typedef {import('./trainable.js').TrainResult} TrainResult */
 
-const twins = {
-  simd: async () => fromBase64(binaries.simd),
-  scalar: async () => fromBase64(binaries.scalar),
-};
-
 /**
  * Compiles the core, tests that it gives the known answer and returns an engine.
  * @param {object} [options]
@@ -62,7 +57,7 @@ export async function createEngine(options = {}) {
       option: 'simd',
     });
   }
-  if (wasm === undefined) return startTwin(twins, simd);
+  if (wasm === undefined) return startTwin(fromBase64(core), simd);
   const isAddress = typeof wasm === 'string' || wasm instanceof URL;
   const bytes = /** @type {BufferSource} */ (isAddress ? await load(wasm) : wasm);
   return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes');

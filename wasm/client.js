@@ -6,7 +6,7 @@
  * A worker that dies or hangs rejects what is pending with WORKER_DIED; the next request starts a new one.
  */
 
-import { simdLength, woven } from '../build/binaries-deflated.js';
+import { deflated, lengths } from '../build/core-deflated.js';
 import { workerMain } from '../build/worker-main.js';
 import { AttentionError } from './error.js';
 
@@ -104,7 +104,7 @@ async function connect(open, slice, onDeath) {
     };
   }
 
-  await ask({ binaries: { woven, simdLength }, slice }, 0).catch((error) => {
+  await ask({ core: { deflated, lengths }, slice }, 0).catch((error) => {
     if (state !== 'closed') close();
     throw error;
   });

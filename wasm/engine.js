@@ -7,13 +7,13 @@
  */
 
 import { AttentionError, show } from './error.js';
+import { SCALAR_MARK } from './scalar.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {number} Pointer  0 is NULL */
 /** @typedef {{ size: number, fields: Record<string, [number, string]> }} StructLayout */
 /**
  * @typedef {object} Layout
- * @property {0 | 1} simd  whether this binary uses SIMD
  * @property {Record<string, number>} status
  * @property {Record<string, string[]>} choices
  * @property {Record<string, number>} reasons
@@ -179,6 +179,10 @@ export class Core {
   /** Bytes of its memory, which never shrinks. */
   get memory() {
     return this.#exports.memory.buffer.byteLength;
+  }
+
+  get simd() {
+    return WebAssembly.Module.customSections(this.#module, SCALAR_MARK).length === 0;
   }
 
   get module() {

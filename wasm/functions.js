@@ -30,6 +30,7 @@ import {
   sequences,
   withAxes,
 } from './results.js';
+import { scalarTwin } from './scalar.js';
 import { Seq2seq } from './seq2seq.js';
 import { reshape, toTensor } from './tensor.js';
 import { Transformer } from './transformer.js';
@@ -112,19 +113,19 @@ export async function startEngine(bytes, from) {
 
 /**
  * The SIMD twin, or where it is absent or wrong the scalar one; both give the same bits.
- * @param {{ simd: () => Promise<BufferSource>, scalar: () => Promise<BufferSource> }} twins
+ * @param {Uint8Array<ArrayBuffer>} wasm  the SIMD twin
  * @param {'auto' | 'on' | 'off'} simd
  * @returns {Promise<Engine>}
  */
-export async function startTwin(twins, simd) {
+export async function startTwin(wasm, simd) {
   if (simd === 'on' || (simd === 'auto' && simdSupported())) {
     try {
-      return await startEngine(await twins.simd(), 'the SIMD core');
+      return await startEngine(wasm, 'the SIMD core');
     } catch (error) {
       if (simd === 'on') throw error;
     }
   }
-  return startEngine(await twins.scalar(), 'the scalar core');
+  return startEngine(scalarTwin(wasm), 'the scalar core');
 }
 
 export class Engine {
@@ -138,7 +139,7 @@ export class Engine {
    */
   constructor(core) {
     this.#core = core;
-    this.simd = core.layout.simd === 1;
+    this.simd = core.simd;
   }
 
   /** @returns {number}  a hash over all functions, equal on every build and device */

@@ -1,6 +1,6 @@
 /**
  * The core behind a port: a worker's own, or one end of a channel on the page's thread. First message:
- * { binaries, slice }, both twins woven, deflated and in base64, answered by { ready: true }; then
+ * { core, slice }, the core as streams, deflated and in base64, answered by { ready: true }; then
  * { id, request }, followed by any number of { id, progress } and answered by { id, answer }, one after the
  * other. Failures come as { id, error }. { interrupt: id } asks for an answer as far as it has come.
  *
@@ -11,7 +11,7 @@
 import { fromBase64 } from './base64.js';
 import { createEvaluator } from './evaluate.js';
 import { startTwin } from './functions.js';
-import { unweave } from './weave.js';
+import { join } from './streams.js';
 
 /** @typedef {{ onmessage: ((event: MessageEvent) => void) | null,
  *   postMessage(message: any, options: StructuredSerializeOptions): void }} Port */
@@ -25,9 +25,9 @@ const buffersOf = ({ values, decodedValues = {}, saved }) =>
     .map(({ data }) => data.buffer)
     .concat(saved ? [saved.buffer] : []);
 
-/** @param {string} packed */
-function unpack(packed) {
-  const { body } = new Response(fromBase64(packed));
+/** @param {string} base64 */
+function inflate(base64) {
+  const { body } = new Response(fromBase64(base64));
   const bytes = body?.pipeThrough(new DecompressionStream('deflate-raw'));
   return new Response(bytes).arrayBuffer();
 }
@@ -41,11 +41,10 @@ export function serve(port) {
   let interrupted = 0;
   let last = Promise.resolve();
 
-  /** @param {{ woven: string, simdLength: number }} binaries */
-  const start = async ({ woven, simdLength }) => {
-    const { first, second } = unweave(new Uint8Array(await unpack(woven)), simdLength);
-    const twins = { simd: async () => first, scalar: async () => second };
-    evaluate = createEvaluator(await startTwin(twins, 'auto'));
+  /** @param {{ deflated: string, lengths: number[] }} core */
+  const start = async ({ deflated, lengths }) => {
+    const wasm = join(new Uint8Array(await inflate(deflated)), lengths);
+    evaluate = createEvaluator(await startTwin(wasm, 'auto'));
     port.postMessage({ ready: true }, {});
   };
 
@@ -63,14 +62,14 @@ export function serve(port) {
     port.postMessage({ id, answer }, { transfer: buffersOf(answer) });
   };
 
-  port.onmessage = ({ data: { binaries, id, request, interrupt, ...more } }) => {
+  port.onmessage = ({ data: { core, id, request, interrupt, ...more } }) => {
     if (interrupt) {
       interrupted = interrupt;
       return;
     }
-    if (binaries) slice = more.slice;
+    if (core) slice = more.slice;
     last = last
-      .then(() => (binaries ? start(binaries) : answer(id, request)))
+      .then(() => (core ? start(core) : answer(id, request)))
       .catch((error) => port.postMessage({ id, error: plain(error) }, {}));
   };
 }

@@ -1,6 +1,6 @@
 /* The core about itself, as JSON, so that no layout and no list of names is written twice:
  *
- *   { "simd": 1, "status": { "OK": 0, … }, "choices": { "score": ["scaled-dot", …], … },
+ *   { "status": { "OK": 0, … }, "choices": { "score": ["scaled-dot", …], … },
  *     "reasons": { "validLength": 1, … }, "rowFlags": { … },
  *     "structs": { "attention_options": { "size": 120, "fields": { "score": [0, "choice:score"] } }
  * } }
@@ -181,13 +181,7 @@ static const struct {
 
 size_t attn_describe(char *out, size_t capacity) {
   attn_text json = attn_text_in(out, capacity);
-#ifdef __wasm_simd128__
-  const int simd = 1;
-#else
-  const int simd = 0;
-#endif
-  attn_text_add(&json, "{\"simd\":%d,\"status\":{%s},\"choices\":{", simd,
-                &(ATTN_STATUS_LIST(TEXT_OF_STATUS))[1]);
+  attn_text_add(&json, "{\"status\":{%s},\"choices\":{", &(ATTN_STATUS_LIST(TEXT_OF_STATUS))[1]);
   for (size_t i = 0; i < COUNT(choices); i++)
     attn_text_add(&json, "%s\"%s\":[%s]", i ? "," : "", choices[i].name, choices[i].texts);
   attn_text_add(&json,

@@ -79,9 +79,9 @@ for (const { name, module } of modules) {
   });
 }
 
-test('the two binaries describe themselves alike but for the name of the twin', () => {
+test('the two binaries describe themselves alike', () => {
   const [simd, scalar] = modules.map(({ module }) =>
     describe(new WebAssembly.Instance(module, {}).exports),
   );
-  assert.deepEqual({ ...simd, simd: undefined }, { ...scalar, simd: undefined });
+  assert.deepEqual(simd, scalar);
 });
