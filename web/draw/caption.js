@@ -2,7 +2,7 @@
  * A caption inside a drawing: texts in reading order, each behind a sign of what it names, as many in a
  * line as fit. It is part of the picture, so that an exported file explains itself.
  */
-import { labelSize } from './layout.js';
+import { ellipsis, labelSize } from './layout.js';
 import { circle, write } from './pen.js';
 
 /**
@@ -30,9 +30,11 @@ export function layoutCaption(items, width, measure, theme) {
   const font = `${labelSize}px ${theme.font}`;
   let [x, lines] = [0, 1];
   const placed = items.map((item) => {
-    const wide = measure(item.text, font) + (item.sign ? signWidth + signGap : 0);
+    const sign = item.sign ? signWidth + signGap : 0;
+    const text = ellipsis(item.text, width - sign, font, measure);
+    const wide = measure(text, font) + sign;
     if (x > 0 && x + wide > width) [x, lines] = [0, lines + 1];
-    const place = { ...item, x, middle: (lines - 0.5) * line };
+    const place = { ...item, text, x, middle: (lines - 0.5) * line };
     x += wide + gap;
     return place;
   });

@@ -2,6 +2,7 @@
  * Where this script was loaded from, and the addresses made from it: the page that shows a state, and
  * the code that puts it into another page.
  */
+import { defaultLesson } from '../lessons/index.js';
 
 const script =
   document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : '';
@@ -15,9 +16,18 @@ function beside(file) {
   }
 }
 
-/** @param {string} hash */
-export function pageLink(hash) {
-  return beside('index.html') + hash;
+/**
+ * What a page's address says of a lesson.
+ * @param {string} lesson
+ */
+export const query = (lesson) => (lesson === defaultLesson ? '' : `?lesson=${lesson}`);
+
+/**
+ * @param {string} lesson
+ * @param {string} hash
+ */
+export function pageLink(lesson, hash) {
+  return beside('index.html') + query(lesson) + hash;
 }
 
 /**
@@ -33,27 +43,33 @@ function published(file) {
 
 /**
  * What is on the screen as a script and a tag.
+ * @param {string} lesson
  * @param {string} hash
  * @param {string | null} controls the panels the figure shows, null for all
  * @param {string} language
  */
-export function embedCode(hash, controls, language) {
+export function embedCode(lesson, hash, controls, language) {
   const state = hash ? ` state="${hash}"` : '';
   const shown = controls === null ? '' : ` controls="${controls.replace(/[^\w\s,]/g, '')}"`;
   return [
     `<script src="${published('attention-playground.js')}"></script>`,
-    `<attention-playground lesson="multi-head"${state}${shown} lang="${language}"></attention-playground>`,
+    `<attention-playground lesson="${lesson}"${state}${shown} lang="${language}"></attention-playground>`,
   ].join('\n');
 }
 
 /**
  * The same as a frame, and the script that keeps it as high as its figure.
+ * @param {string} lesson
  * @param {string} hash
  * @param {string | null} controls
  * @param {string} language
  */
-export function frameCode(hash, controls, language) {
-  const asked = new URLSearchParams({ ...(controls === null ? {} : { controls }), lang: language });
+export function frameCode(lesson, hash, controls, language) {
+  const asked = new URLSearchParams({
+    ...(lesson === defaultLesson ? {} : { lesson }),
+    ...(controls === null ? {} : { controls }),
+    lang: language,
+  });
   const address = `${published('embed.html')}?${asked}${hash}`.replaceAll('&', '&amp;');
   return [
     `<iframe src="${address}" title="Attention Playground" width="100%" height="1000"></iframe>`,

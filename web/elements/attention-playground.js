@@ -26,7 +26,7 @@ import { createClient } from '../../wasm/client.js';
 import { json } from '../draw/export-data.js';
 import { failureWords, languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
 import * as line from '../lessons/history.js';
-import { lessons } from '../lessons/index.js';
+import { defaultLesson, lessons } from '../lessons/index.js';
 import { encodeState, isAnchor, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
@@ -55,7 +55,7 @@ export class AttentionPlayground extends HTMLElement {
 
   #root = this.attachShadow({ mode: 'open' });
   /** @type {Lesson} */
-  #lesson = lessons['multi-head'];
+  #lesson = lessons[defaultLesson];
   #history = line.startHistory(this.#lesson.defaults);
   /** What reset comes back to. @type {State} */
   #home = this.#lesson.defaults;
@@ -189,9 +189,9 @@ export class AttentionPlayground extends HTMLElement {
 
   async #start() {
     this.#started = false;
-    const name = this.getAttribute('lesson') ?? 'multi-head';
+    const name = this.getAttribute('lesson') ?? defaultLesson;
     const known = Object.hasOwn(lessons, name);
-    this.#lesson = lessons[known ? name : 'multi-head'];
+    this.#lesson = lessons[known ? name : defaultLesson];
     const evaluator = this.#open();
     evaluator.prepare();
     this.#result = null;
@@ -269,7 +269,8 @@ export class AttentionPlayground extends HTMLElement {
     this.#language = language;
     const controls = this.getAttribute('controls');
     const said = this.#figure?.notices.all();
-    this.#figure = figures[this.#lesson.name](
+    const { name } = this.#lesson;
+    this.#figure = figures[name](
       {
         host: this,
         lesson: this.#lesson,
@@ -282,9 +283,9 @@ export class AttentionPlayground extends HTMLElement {
         exports: {
           picture: (format) => this.#picture(format),
           json: () => this.#json(),
-          link: async () => pageLink(await this.link()),
-          embed: async () => embedCode(await this.link(), controls, language),
-          frame: async () => frameCode(await this.link(), controls, language),
+          link: async () => pageLink(name, await this.link()),
+          embed: async () => embedCode(name, await this.link(), controls, language),
+          frame: async () => frameCode(name, await this.link(), controls, language),
           torch: async () =>
             this.#lesson.toPyTorch(line.present(this.#history), await this.#everything()),
           failed: (error) => this.#notExported(error),

@@ -5,7 +5,7 @@
 
 import { AttentionPlayground } from './attention-playground.js';
 import { AttentionHeatmap } from './heatmap/attention-heatmap.js';
-import { AttentionFrame, AttentionSettings } from './page.js';
+import { AttentionFrame, AttentionLessons, AttentionSettings } from './page.js';
 import { missing, standIn } from './support.js';
 
 export { AttentionHeatmap, AttentionPlayground };
@@ -23,8 +23,9 @@ export function define() {
   const once = (name, element) => {
     if (!customElements.get(name)) customElements.define(name, element);
   };
-  // The page's language is settled first, so that no figure is made twice.
+  // The page's language and lesson are settled first, so that no figure is made twice.
   once('attention-settings', AttentionSettings);
+  once('attention-lessons', AttentionLessons);
   for (const [name, element] of Object.entries(figures)) {
     once(name, complete ? element : standIn());
   }

@@ -1,14 +1,18 @@
 /**
- * What the project's own pages need beside the figure. Inline scripts are forbidden there, so both are
+ * What the project's own pages need beside the figure. Inline scripts are forbidden there, so all are
  * elements too.
  *
  *   <attention-settings>  the choice of language and theme for the whole page, remembered where the
  *                         browser allows it
+ *   <attention-lessons>   the row of lessons; an address such as index.html?lesson=kernel-regression
+ *                         chooses one for the page's figure
  *   <attention-frame>     the content of embed.html: a figure made from the address, as in
  *                         embed.html?controls=tokens+masks&lang=zh-CN&theme=dark#v1.…, which tells the
  *                         page around it how high it is: { type: 'attention-playground:height', height }
  */
-import { languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
+import { languageOf, named, stringsOf, watchLanguage } from '../i18n/index.js';
+import { defaultLesson, lessons } from '../lessons/index.js';
+import { query } from './address.js';
 import { h, setAttribute, setText } from './dom.js';
 
 /** @param {string} name */
@@ -79,6 +83,46 @@ export class AttentionSettings extends HTMLElement {
       setAttribute(button, 'aria-pressed', String(button.lang === language));
     }
     setText(this.#theme, this.#dark ? settings.light : settings.dark);
+  }
+}
+
+/**
+ * The lessons in a row, the one of the address marked, and what it is about; the page's figure becomes the
+ * figure of that lesson.
+ */
+export class AttentionLessons extends HTMLElement {
+  #asked = new URLSearchParams(location.search).get('lesson');
+  #links = Object.keys(lessons).map((name) => {
+    const current = name === (this.#asked ?? defaultLesson) ? 'page' : null;
+    const link = h('a', { 'aria-current': current });
+    link.href = `index.html${query(name)}`;
+    return { name, link };
+  });
+  #nav = h('nav', null, ...this.#links.map(({ link }) => link));
+  #lead = h('p');
+  /** @type {() => void} */
+  #stop = () => {};
+
+  connectedCallback() {
+    if (this.#asked !== null) {
+      document.querySelector('attention-playground')?.setAttribute('lesson', this.#asked);
+    }
+    this.replaceChildren(this.#lead, this.#nav);
+    this.#stop = watchLanguage(this, () => this.#show());
+    this.#show();
+  }
+
+  disconnectedCallback() {
+    this.#stop();
+  }
+
+  #show() {
+    const strings = stringsOf(languageOf(this));
+    setAttribute(this.#nav, 'aria-label', strings.settings.lessons);
+    for (const { name, link } of this.#links) setText(link, named(name, strings).title);
+    const asked = this.#asked ?? '';
+    const name = Object.hasOwn(lessons, asked) ? asked : defaultLesson;
+    setText(this.#lead, named(name, strings).lead);
   }
 }
 

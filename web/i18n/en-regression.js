@@ -59,7 +59,7 @@ export default {
   regression: {
     prediction: 'prediction',
     truth: 'true function 2 sin x + x⁰·⁸',
-    point: 'training points; discs and bars: weights of the query',
+    point: 'points; discs and bars: weights',
     plot: 'Points and predicted curve',
     points: 'Points, from left to right',
     pointName: 'Point {place} of {count}',

@@ -335,5 +335,5 @@ export default {
     'BAD_VALUE scale':
       '{got} is too close to 0 for 32 bits: type 0, or a number of at least 1.4e-45 either way.',
   },
-  settings: { light: 'Light', dark: 'Dark' },
+  settings: { lessons: 'Lessons', light: 'Light', dark: 'Dark' },
 };

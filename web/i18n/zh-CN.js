@@ -329,5 +329,5 @@ export default {
     TOO_BIG: '内存不足，请减少词元或减小宽度。',
     TRAP: '计算核心意外停止，已重新启动。',
   },
-  settings: { light: '浅色', dark: '深色' },
+  settings: { lessons: '课程', light: '浅色', dark: '深色' },
 };

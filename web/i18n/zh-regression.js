@@ -2,7 +2,7 @@
 export default {
   lesson: {
     title: '核回归',
-    name: '核回归，实时计算',
+    name: '核回归演示',
     lead: '最早的注意力：每个预测都是各个值的加权平均，键离查询越近，权重越大。拖动数据点或查询试试。',
   },
   groups: { kernel: '核函数', learning: '学习 w', points: '数据点' },
@@ -59,7 +59,7 @@ export default {
   regression: {
     prediction: '预测',
     truth: '真实函数 2 sin x + x⁰·⁸',
-    point: '训练数据点；圆面和竖条：查询的权重',
+    point: '数据点；圆面和竖条表示权重',
     plot: '数据点与预测曲线',
     points: '数据点，从左到右',
     pointName: '第 {place} 个点，共 {count} 个',

@@ -108,3 +108,6 @@ const translations = [
 export const lessons = Object.fromEntries(
   [theKernelRegression, theMultiHead, ...translations].map((lesson) => [lesson.name, lesson]),
 );
+
+/** The lesson of a figure or a page that names none. */
+export const defaultLesson = theMultiHead.name;
