@@ -501,11 +501,17 @@ export class Core {
    */
   written(op) {
     const pointers = new Map();
-    for (let tensor = this.#exports.first(); tensor; tensor = this.#field(tensor, 'next')) {
-      if (this.#text(this.#field(tensor, 'op')) !== op) continue;
-      pointers.set(this.#text(this.#field(tensor, 'name')), tensor);
+    for (const { tensor, name } of this.#tape()) {
+      if (this.#text(this.#field(tensor, 'op')) === op) pointers.set(name, tensor);
     }
     return pointers;
+  }
+
+  /** The tensors in the order of computation. @returns {Generator<{ tensor: Pointer, name: string }>} */
+  *#tape() {
+    for (let tensor = this.#exports.first(); tensor; tensor = this.#field(tensor, 'next')) {
+      yield { tensor, name: this.#text(this.#field(tensor, 'name')) };
+    }
   }
 
   /**
@@ -513,10 +519,17 @@ export class Core {
    * @returns {Pointer}  0 when the tape has no such tensor
    */
   find(name) {
-    for (let tensor = this.#exports.first(); tensor; tensor = this.#field(tensor, 'next')) {
-      if (this.#text(this.#field(tensor, 'name')) === name) return tensor;
-    }
+    for (const found of this.#tape()) if (found.name === name) return found.tensor;
     return 0;
+  }
+
+  /**
+   * @param {readonly string[] | 'all'} names
+   * @returns {Record<string, Tensor>}  copies by name, without those that the tape lacks
+   */
+  values(names) {
+    const wanted = [...this.#tape()].filter(({ name }) => names === 'all' || names.includes(name));
+    return Object.fromEntries(wanted.map(({ tensor, name }) => [name, this.read(tensor)]));
   }
 
   /**
@@ -538,11 +551,11 @@ export class Core {
   /** @returns {TensorInfo[]}  in the order of computation */
   tensors() {
     const list = [];
-    for (let tensor = this.#exports.first(); tensor; tensor = this.#field(tensor, 'next')) {
+    for (const { tensor, name } of this.#tape()) {
       const sum = this.#field(tensor, 'sum_axis');
       const shape = this.#shape(tensor);
       list.push({
-        name: this.#text(this.#field(tensor, 'name')),
+        name,
         shape,
         axes: shape.map((_, i) => this.#text(this.#field(tensor, 'axes', i))),
         op: this.#text(this.#field(tensor, 'op')),

@@ -98,6 +98,8 @@ export function createEvaluator(engine) {
   let key = '';
   /** @type {any} */
   let model;
+  /** What the last pass computed, which takes longer to tell than to compute. */
+  let tape = { key: '', shape: '', tensors: /** @type {TensorInfo[]} */ ([]) };
   /** The last score, which costs most and depends on little. */
   let judged = { what: '', score: /** @type {Answer['score']} */ (undefined) };
 
@@ -121,10 +123,11 @@ export function createEvaluator(engine) {
   function look({ input, overrides = [], read = [], decode, training }) {
     const written = decode && write(decode);
     forward(decode?.follow ? { ...input, target: written?.target } : input, overrides);
-    const tensors = model.tensors();
+    const shape = JSON.stringify([input, decode?.follow && written?.target.length]);
+    if (tape.key !== key || tape.shape !== shape) tape = { key, shape, tensors: model.tensors() };
     return {
-      tensors,
-      values: valuesOf(tensors, read),
+      tensors: tape.tensors,
+      values: model.values(read),
       ...written?.answer,
       ...(training ? { step: model.steps } : {}),
     };
@@ -156,17 +159,9 @@ export function createEvaluator(engine) {
     if (steps < taken) model.decode(input, { ...options, maxLength: steps });
     const { weights: probabilities } = engine.maskedSoftmax(model.tensor('logits'));
     return {
-      answer: { decoded, decodedValues: { ...valuesOf(model.tensors(), read), probabilities } },
+      answer: { decoded, decodedValues: { ...model.values(read), probabilities } },
       target: [options.bos, ...decoded.tokens].slice(0, Math.min(steps, taken)),
     };
-  }
-
-  /** @param {TensorInfo[]} tensors @param {string[] | 'all'} read */
-  function valuesOf(tensors, read) {
-    const names = tensors
-      .map(({ name }) => name)
-      .filter((name) => read === 'all' || read.includes(name));
-    return Object.fromEntries(names.map((name) => [name, model.tensor(name)]));
   }
 
   /**

@@ -54,6 +54,14 @@ export class Model {
   }
 
   /**
+   * @param {readonly string[] | 'all'} names
+   * @returns {Record<string, Tensor>}  copies by name, without those that there are not
+   */
+  values(names) {
+    return this.core.values(names);
+  }
+
+  /**
    * From the next forward pass on, this cell has this value and what follows is computed from it. Name and
    * axes are checked here; a pass with too few tokens for the cell fails and says so, and the override
    * stays for the next one.
