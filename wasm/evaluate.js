@@ -45,6 +45,7 @@ import { batchesOf, train } from './training.js';
  * @property {any} [batch]  instead: what every step is trained on
  * @property {Omit<import('./training.js').TrainingPlan, 'epochs'>} plan
  * @property {number} steps  of training behind the numbers
+ * @property {number} [start]  where a run that is to be watched begins: a core that is further goes back
  * @property {{ name: string, bytes: Uint8Array }} [initial]  a safetensors file instead of the initial weights
  * @property {{ step: number, saved: Uint8Array }} [from]  a state on the way there, if there is one
  */
@@ -108,15 +109,15 @@ export function createEvaluator(engine) {
     if (!MODELS.includes(kind)) {
       throw new AttentionError('NOT_FOUND', `there is no model "${kind}"; there is ${MODELS}`);
     }
-    const { pairs, batch, plan, initial, from, steps = 0 } = training ?? {};
+    const { pairs, batch, plan, initial, from, steps = 0, start = steps } = training ?? {};
     const wanted = JSON.stringify([kind, config, pairs, batch, plan, initial?.name]);
-    if (!model || key !== wanted || model.steps > steps) {
+    if (!model || key !== wanted || model.steps > start) {
       key = '';
       model = engine[kind](config);
       if (initial) model.load(initial.bytes, { names: namesIn(initial.bytes) });
       key = wanted;
     }
-    if (from && from.step > model.steps && from.step <= steps) model.load(from.saved);
+    if (from && from.step > model.steps && from.step <= start) model.load(from.saved);
   }
 
   /** @param {Request} request @returns {Answer} */

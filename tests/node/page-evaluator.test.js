@@ -115,6 +115,20 @@ test('a pause stays where it is found; another sentence does not stop the run; a
   assert.equal(run.state.step, 3);
 });
 
+test('a run that is started over is seen from its start again', async () => {
+  const run = figure({});
+  run.set({ running: true });
+  await run.until(() => last(run)?.score);
+  const before = run.results.length;
+  run.set({ step: 0, running: true });
+  await run.until(() => !run.state.running && last(run).score);
+  const steps = run.results.slice(before).map(({ step }) => step);
+  assert.deepEqual(
+    [...new Set(steps)],
+    Array.from({ length: 20 }, (_, at) => at + 1),
+  );
+});
+
 test('a worker that dies in mid-training goes on from the last saved epoch, to the same bits', async () => {
   const straight = figure({ step: 20 });
   straight.evaluator.ask();
@@ -136,6 +150,7 @@ test('a file of all numbers in the middle of a run, which then goes on', async (
   await run.until(() => run.state.step >= 4);
   const saved = await run.evaluator.save('torch');
   assert.ok(saved.length > 1000);
+  assert.ok(run.state.step < 20, 'asking does not train to the end');
   await run.until(() => run.state.step === 20);
 });
 

@@ -109,7 +109,8 @@ export class Evaluator {
    * @param {Partial<Request>} more
    */
   async #aside(more) {
-    const request = { ...this.#request(this.#listener.present()), unseen: undefined, ...more };
+    const state = { ...this.#listener.present(), running: false };
+    const request = { ...this.#request(state), unseen: undefined, ...more };
     if (this.#running) {
       this.#asked = true;
       this.#interrupt.abort();
@@ -131,8 +132,10 @@ export class Evaluator {
     const request = this.#lesson.request(state);
     const plan = this.#lesson.plan?.(state);
     if (!plan || !request.training) return request;
-    const from = this.#runOf(plan.key).before(request.training.steps);
-    return { ...request, training: { ...request.training, from } };
+    // Who trains wants to see it: from where the state is, not from the last state that is known.
+    const start = state.running ? state.step : request.training.steps;
+    const from = this.#runOf(plan.key).before(start);
+    return { ...request, training: { ...request.training, start, from } };
   }
 
   async #run() {

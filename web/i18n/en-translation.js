@@ -1,17 +1,5 @@
 /** What the lessons in which models translate say in English; en.js takes it in. */
 export default {
-  lessons: {
-    bahdanau: {
-      title: 'Bahdanau attention',
-      name: 'Bahdanau attention, live',
-      lead: 'A recurrent translator that looks back at the source before each word. Train it here and watch the alignment form.',
-    },
-    transformer: {
-      title: 'Transformer',
-      name: 'Transformer, live',
-      lead: 'A Transformer that learns to translate while you watch: all its attention weights, every step of training, every token it writes.',
-    },
-  },
   groups: { model: 'Model', training: 'Training', decoding: 'Decoding' },
   controls: {
     layers: { label: 'Layers' },

@@ -50,7 +50,6 @@ export default {
   },
   lessons: {
     'kernel-regression': regression.lesson,
-    ...translation.lessons,
     'multi-head': {
       title: 'Multi-head attention',
       name: 'Multi-head attention, live',

@@ -49,7 +49,6 @@ export default {
   },
   lessons: {
     'kernel-regression': regression.lesson,
-    ...translation.lessons,
     'multi-head': {
       title: '多头注意力',
       name: '多头注意力演示',

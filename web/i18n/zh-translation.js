@@ -1,17 +1,5 @@
 /** 翻译课程的中文，由 zh-CN.js 并入。 */
 export default {
-  lessons: {
-    bahdanau: {
-      title: 'Bahdanau 注意力',
-      name: 'Bahdanau 注意力演示',
-      lead: '循环网络每写一个词之前先回看源句。就在这里训练它，看对齐如何形成。',
-    },
-    transformer: {
-      title: 'Transformer',
-      name: 'Transformer 演示',
-      lead: '看着一个 Transformer 学会翻译：全部注意力权重、每一步训练、写出的每个词元。',
-    },
-  },
   groups: { model: '模型', training: '训练', decoding: '解码' },
   controls: {
     layers: { label: '层数' },

@@ -1,0 +1,217 @@
+/** Training in the page: runs, pauses, steps, ways back, what is kept for the next visit. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eachBrowser } from './harness.js';
+import { openTraining } from './training-page.js';
+
+eachBrowser((browser) => {
+  test('train, pause, step, scrub back, rewind, resume', async () => {
+    const figure = await openTraining(browser, { epochs: 1000 });
+    assert.deepEqual(await figure.progress(), { step: 0, steps: 3000 });
+    const initial = await figure.map();
+
+    await figure.act('Train');
+    await figure.until((root) => Number(root.querySelector('progress')?.value) >= 12);
+    await figure.act('Pause');
+    await figure.until((root) => !root.querySelector('.score.stale'));
+    assert.equal(await figure.main(), 'Resume');
+    const { step } = await figure.progress();
+    const paused = await figure.map();
+    assert.notDeepEqual(paused.data, initial.data);
+
+    await figure.act('One step');
+    await figure.at(step + 1);
+    assert.notDeepEqual((await figure.map()).data, paused.data);
+
+    const scrub = async () => {
+      await figure.inside((root) => {
+        const range = /** @type {HTMLInputElement} */ (
+          root.querySelector('.training [type=range]')
+        );
+        range.value = '1';
+        range.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      });
+      await figure.until((root) => !root.querySelector('.score.stale'));
+      const words = await figure.inside(
+        (root) => root.querySelector('.training output')?.textContent,
+      );
+      const { step } = await figure.progress();
+      assert.equal(words, `epoch ${step / 3}`);
+      await figure.at(step);
+      return { step, ...(await figure.map()) };
+    };
+    const scrubbed = await scrub();
+    assert.ok(scrubbed.step < step);
+    await figure.act('One step');
+    await figure.at(scrubbed.step + 1);
+    assert.deepEqual(await scrub(), scrubbed);
+
+    await figure.act('Rewind');
+    await figure.at(0);
+    assert.deepEqual((await figure.map()).data, initial.data, 'the initial weights');
+    assert.equal(await figure.main(), 'Train');
+    assert.deepEqual(await scrub(), scrubbed, 'saved epochs stay');
+    assert.equal(await figure.main(), 'Resume');
+    await figure.act('Resume');
+    await figure.until(
+      (root, step) => Number(root.querySelector('progress')?.value) > step,
+      scrubbed.step,
+    );
+    await figure.act('Stop');
+    await figure.until((root) => root.querySelector('.act.main')?.textContent === 'Train');
+  });
+
+  test('a run comes to its end, and the next one starts from the initial weights', async () => {
+    const figure = await openTraining(browser);
+    await figure.act('Train');
+    await figure.at(30);
+    assert.equal(await figure.main(), 'Train');
+    const said = await figure.inside(
+      (root) => root.querySelector('.training > .unseen')?.textContent,
+    );
+    assert.match(said ?? '', /^Training ended: epoch 10 of 10/);
+    const first = await figure.map();
+    await figure.act('Train');
+    await figure.at(30);
+    assert.deepEqual((await figure.map()).data, first.data);
+  });
+
+  test('maps are painted many times while it trains, and nothing moves', async () => {
+    const figure = await openTraining(browser, { epochs: 700 });
+    const { pictures, places, seconds, focus } = await figure.inside(async (root) => {
+      const main = /** @type {HTMLElement} */ (root.querySelector('.act.main'));
+      main.focus();
+      main.click();
+      const begun = performance.now();
+      const tile = /** @type {HTMLCanvasElement} */ (root.querySelector('.tile canvas'));
+      const pictures = new Set();
+      const places = new Set();
+      while (performance.now() - begun < 5000) {
+        await new Promise(requestAnimationFrame);
+        pictures.add(tile.toDataURL());
+        const { top, left } = main.getBoundingClientRect();
+        places.add(`${top} ${left}`);
+        if (pictures.size > 2 && main.textContent !== 'Pause') break;
+      }
+      const seconds = (performance.now() - begun) / 1000;
+      return {
+        pictures: pictures.size,
+        places: places.size,
+        seconds,
+        focus: root.activeElement === main,
+      };
+    });
+    // A quiet machine paints about 20 in a second; this one may be shared by many.
+    assert.ok(pictures >= 3 * seconds, `${pictures} pictures in ${seconds} s`);
+    assert.equal(places, 1, 'the button stands still');
+    assert.ok(focus, 'and keeps the focus');
+  });
+
+  test('a head that is silenced shows what it was worth', async () => {
+    const figure = await openTraining(browser, { step: 30 });
+    await figure.at(30);
+    const [[, loss, change]] = await figure.score();
+    assert.equal(change, '');
+    await figure.inside((root) => {
+      const boxes = [...root.querySelectorAll('.tiles input:not([hidden])')];
+      /** @type {HTMLElement | undefined} */ (boxes.at(-1))?.click();
+    });
+    await figure.until((root, loss) => root.querySelector('.score b')?.textContent !== loss, loss);
+    const [[, silenced, changed]] = await figure.score();
+    assert.notEqual(silenced, loss);
+    assert.match(changed, /^[+−].* against before$/);
+    const { data } = await figure
+      .after(() =>
+        figure.inside((root) => {
+          const tiles = [...root.querySelectorAll('.tile')];
+          /** @type {HTMLElement | undefined} */ (tiles.at(-1))?.click();
+        }),
+      )
+      .then(figure.map);
+    assert.ok(data.every((weight) => weight === 0));
+    await figure.press('Let all count');
+    await figure.until((root, loss) => root.querySelector('.score b')?.textContent === loss, loss);
+  });
+
+  test('a closed page asks while it trains, and the next visit goes on from there', async () => {
+    const figure = await openTraining(browser, { epochs: 1000 });
+    const asks = () =>
+      figure.page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    assert.equal(await asks(), false);
+    await figure.act('Train');
+    await figure.until((root) => Number(root.querySelector('progress')?.value) >= 9);
+    assert.equal(await asks(), true);
+    await figure.act('Pause');
+    await figure.until((root) => !root.querySelector('.score.stale'));
+    assert.equal(await figure.main(), 'Resume');
+    assert.equal(await asks(), false);
+    const { step } = await figure.progress();
+    const epoch = step - (step % 3);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+
+    const again = await openTraining(browser, { epochs: 1000 });
+    await again.until((root) => root.querySelector('.kept-run:not([hidden])'));
+    assert.match(
+      (await again.inside((root) => root.querySelector('.kept-run')?.textContent)) ?? '',
+      new RegExp(`left at step ${epoch}\\.`),
+    );
+    await again.press('Go on from there');
+    await again.at(epoch);
+    assert.equal(await again.inside((root) => root.querySelector('.kept-run:not([hidden])')), null);
+    await again.act('Rewind');
+    await again.at(0);
+
+    const third = await openTraining(browser, { epochs: 1000 });
+    await third.until((root) => root.querySelector('.kept-run:not([hidden])'));
+    await third.press('Forget it');
+    const fourth = await openTraining(browser, { epochs: 1000 });
+    assert.equal(
+      await fourth.inside((root) => root.querySelector('.kept-run:not([hidden])')),
+      null,
+    );
+  });
+
+  test('a model that is saved is what training starts from when it is dropped again', async () => {
+    const figure = await openTraining(browser, { step: 12 });
+    await figure.at(12);
+    const trained = await figure.map();
+    await figure.inside((root) => {
+      const make = URL.createObjectURL;
+      URL.createObjectURL = (blob) => {
+        /** @type {any} */ (root).saved = blob;
+        return make(blob);
+      };
+      HTMLAnchorElement.prototype.click = () => {};
+    });
+    await figure.press('Save the model');
+    await figure.until((root) => /** @type {any} */ (root).saved);
+    await figure.act('Rewind');
+    await figure.at(0);
+    await figure.inside((root) => {
+      const carried = new DataTransfer();
+      const { saved } = /** @type {any} */ (root);
+      carried.items.add(new File([saved], 'mine.safetensors'));
+      const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+      root.querySelector('.training')?.dispatchEvent(drop);
+    });
+    await figure.until((root) =>
+      root.querySelector('.model-file')?.textContent?.includes('starts from mine.safetensors'),
+    );
+    await figure.at(0);
+    const { data } = await figure.map();
+    assert.deepEqual(data, trained.data);
+    await figure.press('Initial weights again');
+    await figure.until(
+      (root) => !root.querySelector('.model-file .line:nth-child(2):not([hidden])'),
+    );
+    await figure.inside((root) => {
+      const carried = new DataTransfer();
+      carried.items.add(new File(['no model'], 'note.txt'));
+      const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+      root.querySelector('.training')?.dispatchEvent(drop);
+    });
+    await figure.until((root) =>
+      root.querySelector('.model-file')?.textContent?.includes('note.txt is no model'),
+    );
+  });
+});
