@@ -23,6 +23,7 @@ import { promisify } from 'node:util';
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import * as chromatic from 'd3-scale-chromatic';
 import * as esbuild from 'esbuild';
+import { minify as terser } from 'terser';
 import { scalarTwin } from '../wasm/scalar.js';
 import { split } from '../wasm/streams.js';
 import formulas from '../web/lessons/formulas.js';
@@ -134,15 +135,26 @@ async function writeBundles() {
       charset: 'utf8',
       outdir: 'dist',
     }),
-    esbuild.build({
-      ...common,
-      entryPoints: { 'attention-playground': 'web/elements/index.js' },
-      format: 'iife',
-      minify: true,
-      logOverride: { 'empty-import-meta': 'silent' }, // a classic script knows its own address
-      outdir: 'dist',
-    }),
+    writeClassicScript(),
   ]);
+}
+
+/** Terser names things so that the file packs 3 KB smaller than by esbuild's names. */
+async function writeClassicScript() {
+  const { outputFiles } = await esbuild.build({
+    ...common,
+    entryPoints: ['web/elements/index.js'],
+    format: 'iife',
+    minify: true,
+    logOverride: { 'empty-import-meta': 'silent' }, // a classic script knows its own address
+    write: false,
+  });
+  const { code } = await terser(outputFiles[0].text, {
+    compress: { passes: 2 },
+    ecma: 2020,
+    format: { ascii_only: true },
+  });
+  await writeFile(at('dist/attention-playground.js'), `${code}\n`);
 }
 
 async function copyPages() {
