@@ -78,7 +78,7 @@ export default {
     },
     placeless: {
       title: 'no positions',
-      look: 'The same training without positions: the encoder cannot tell who comes first. Compare the BLEU.',
+      look: 'Ten epochs without positions. The decoder may lose its place and repeat a word, yet BLEU hardly suffers: in such short sentences the words say it all, and the causal mask keeps an order.',
     },
     headless: {
       title: 'blind in the last layer',
@@ -86,7 +86,7 @@ export default {
     },
     positionZero: {
       title: 'a trap in the book’s code',
-      look: 'With a cache, D2L’s decoder puts each new token at position 0. Training never showed it that. Set the position back to its own.',
+      look: 'Ten epochs. With a cache, D2L’s decoder puts each new token at position 0, which training never showed it: here the sentence breaks. Set the position back to its own. After more epochs the model hardly minds.',
     },
     tooFast: {
       title: 'too fast',

@@ -93,7 +93,7 @@ const trained = { step: 420 };
 const tries = {
   transformer: [
     { name: 'crossing', values: trained },
-    { name: 'placeless', values: { ...trained, position: 'none' } },
+    { name: 'placeless', values: { step: 70, position: 'none' } },
     {
       name: 'headless',
       values: {
@@ -101,7 +101,11 @@ const tries = {
         silenced: [0, 1, 2, 3].map((head) => `decoder.1.cross_attention/${head}`),
       },
     },
-    { name: 'positionZero', values: { ...trained, positions: 'as-d2l' } },
+    {
+      name: 'positionZero',
+      values: { step: 70, positions: 'as-d2l', sentence: 'did you hide three yellow scarves ?' },
+      chinese: { sentence: '' },
+    },
     { name: 'tooFast', values: { learningRate: 0.1, clip: 'off', step: 210 } },
   ],
   bahdanau: [
@@ -130,9 +134,9 @@ export function translationControls(lesson) {
     experiments: tries[lesson],
 
     /** @param {Experiment} experiment @param {boolean} inChinese */
-    experimentValues: ({ name, values }, inChinese) => ({
+    experimentValues: ({ name, values, chinese: own = {} }, inChinese) => ({
       ...values,
-      ...(inChinese ? chinese : {}),
+      ...(inChinese ? { ...chinese, ...own } : {}),
       experiment: name,
     }),
 

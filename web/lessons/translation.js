@@ -253,7 +253,7 @@ export function translationLesson(lesson) {
             unseen: {
               batch: unseen.batch(unseen.pairs.keys()),
               overrides: silenced,
-              decode: { bos: BOS, eos: EOS, maxLength: training.steps },
+              decode: { ...decoding(state), maxLength: training.steps },
             },
           }),
     };
