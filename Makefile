@@ -173,7 +173,7 @@ build/bench.wasm: $(SOURCES:%.c=build/simd/%.o) $(BENCHES:%.c=build/simd/%.o) bu
 
 # ---- the page ------------------------------------------------------------------------------------
 
-PAGE := $(call files,wasm/*.js web/* web/*/*) tools/build.js package.json package-lock.json
+PAGE := $(call files,wasm/*.js web/* web/*/* web/*/*/*) tools/build.js package.json package-lock.json
 
 everything: build/page
 	@:

@@ -15,14 +15,15 @@ export function trainingPanel({ host, lesson, strings, dispatch }) {
   let state = lesson.defaults;
   let timer = 0;
 
-  const go = (/** @type {number} */ step) => {
+  /** @param {number} step @param {string} [together] */
+  const go = (step, together) => {
     const within = Math.min(lesson.MAX_STEPS, Math.max(0, step));
-    dispatch({ type: 'set', values: { step: within } }, 'step');
+    dispatch({ type: 'set', values: { step: within } }, together);
   };
   /** @param {boolean} on */
   const play = (on) => {
     clearInterval(timer);
-    timer = on ? window.setInterval(() => go(state.step + 1), PACE) : 0;
+    timer = on ? window.setInterval(() => go(state.step + 1, 'play'), PACE) : 0;
     setText(main, on ? words.pause : words.play);
   };
   /** @param {string} name @param {() => void} act */
@@ -44,7 +45,7 @@ export function trainingPanel({ host, lesson, strings, dispatch }) {
   const flat = h('p', { class: 'note' }, words.flat);
   const curves = new CurvesView(host, strings, (step) => {
     play(false);
-    go(step);
+    go(step, 'step');
   });
   const learning = h(
     'div',
