@@ -6,9 +6,8 @@
  * Attributes:
  *   lesson       which lesson, default "multi-head"
  *   state        a state to start from, as in a link: "#v1.…"
- *   controls     the panels to show, by name: tokens variant masks heads scoring vectors experiments
- *                inspector shapes torch export; all without the attribute, the others one click away
- *                with it
+ *   controls     the panels to show, by the names that the lesson has for them; all without the
+ *                attribute, the others one click away with it
  *   lang         "en" or "zh-CN"; else the nearest ancestor's, else the browser's
  *   theme        "light" or "dark"; else the nearest ancestor's data-theme, else the system's
  *   follow-hash  the figure and the page's address name each other; for one figure of a page. An

@@ -72,7 +72,7 @@ export const table = {
 export const groups = ['kernel', 'learning', 'points'];
 
 export const panels = [
-  ...['experiments', 'plot', 'training', 'map', ...groups],
+  ...['experiments', ...groups, 'map'],
   ...['inspector', 'shapes', 'torch', 'export'],
 ];
 

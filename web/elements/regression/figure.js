@@ -50,10 +50,9 @@ export function regressionFigure(context, surroundings) {
   const query = inspector(context, look);
   const shapes = shapeTable(context);
   const torch = torchCode(context, around.menu.copyTorch);
-  const center = [plot.element, around.busy, training.element];
   const element = around.compose({
     input: [],
-    center: [...center, ['map', map.element]],
+    center: [plot.element, around.busy, training.element, ['map', map.element]],
     side: [
       ['inspector', query.element],
       ['shapes', shapes.element],
