@@ -114,10 +114,20 @@ export function createEvaluator(engine) {
     if (!model || key !== wanted || model.steps > start) {
       key = '';
       model = engine[kind](config);
-      if (initial) model.load(initial.bytes, { names: namesIn(initial.bytes) });
+      if (initial) begin(initial.bytes);
       key = wanted;
     }
     if (from && from.step > model.steps && from.step <= start) model.load(from.saved);
+  }
+
+  /** @param {Uint8Array} bytes  of a safetensors file that training starts from */
+  function begin(bytes) {
+    try {
+      model.load(bytes, { names: namesIn(bytes) });
+    } catch (error) {
+      const { code, message } = /** @type {AttentionError} */ (error);
+      throw new AttentionError(code, message, { option: 'initial', cause: error });
+    }
   }
 
   /** @param {Request} request @returns {Answer} */

@@ -214,4 +214,20 @@ eachBrowser((browser) => {
       root.querySelector('.model-file')?.textContent?.includes('note.txt is no model'),
     );
   });
+
+  test('a loss that is no number: where, and a way back', async () => {
+    const figure = await openTraining(browser, { learningRate: 1e30, clip: 'off' });
+    await figure.act('Train');
+    await figure.until((root) => root.querySelector('.training .error:not([hidden])'));
+    const words = await figure.inside(
+      (root) => root.querySelector('.training .error')?.textContent,
+    );
+    assert.match(words ?? '', /^Training stopped: step \d+: .* first appears in [\w.]+/);
+    assert.notEqual(await figure.main(), 'Pause');
+    const { data } = await figure.map();
+    assert.ok(data.every(Number.isFinite), 'the last good numbers are shown');
+    await figure.press('Back to the last good state, step');
+    await figure.until((root) => root.querySelector('.training .error[hidden]'));
+    assert.deepEqual(await figure.notices(), []);
+  });
 });

@@ -39,7 +39,7 @@ export async function openTraining(browser, values = {}, { lesson = 'transformer
   const link = await encodeState(table, state);
   const figure = await openFigure(
     browser,
-    `<script src="/dist/attention-playground.js"></script><attention-playground lesson="${lesson}" state="${link}"></attention-playground>`,
+    `<script src="/dist/attention-playground.js"></script><h1>Test</h1><attention-playground lesson="${lesson}" state="${link}"></attention-playground>`,
     more,
   );
   await figure.until((root) => root.querySelector('.score b')?.textContent);

@@ -41,6 +41,7 @@ import { checkLanguage, checkTheme, wantedPanels } from './wishes.js';
  * @typedef {import('../lessons/index.js').Lesson} Lesson
  * @typedef {import('../lessons/state.js').State} State
  * @typedef {import('./evaluator.js').Result} Result
+ * @typedef {import('./evaluator.js').Failure} Failure
  */
 
 /** Some browsers unpack but do not pack. */
@@ -60,7 +61,7 @@ export class AttentionPlayground extends HTMLElement {
   #home = this.#lesson.defaults;
   /** @type {Result | null} */
   #result = null;
-  /** @type {{ field: string, failure: import('./evaluator.js').Failure } | null} */
+  /** @type {{ field: string, failure: Failure } | null} */
   #error = null;
   /** @type {import('./parts/frame.js').Figure | null} */
   #figure = null;
@@ -412,14 +413,22 @@ export class AttentionPlayground extends HTMLElement {
     );
   }
 
-  /** @param {import('./evaluator.js').Failure} failure */
+  /** @param {Failure} failure */
   #failed(failure) {
     this.#settled();
     const field = this.#lesson.fieldOf(failure.option ?? '');
     if (failure.code === 'WORKER_DIED') this.#notify('stopped');
+    else if (failure.code === 'NOT_FINITE') this.#diverged(failure);
     else if (field) this.#error = { field, failure };
     else this.#notify('failed', failure);
     this.#updateInputs();
+  }
+
+  /** Training came to a loss that is no number: it stops where the numbers were good. @param {Failure} failure */
+  #diverged(failure) {
+    const state = line.present(this.#history);
+    this.#history = line.amend(this.#history, { ...state, running: false });
+    this.#error = { field: 'step', failure };
   }
 
   #settled() {

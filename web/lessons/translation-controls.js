@@ -118,7 +118,7 @@ const tries = {
 const chinese = { corpus: 'english-chinese' };
 
 /** Options of the core that have another name as a field. @type {Record<string, string>} */
-const renamed = { maxLength: 'token', lengths: 'sentence' };
+const renamed = { initial: 'loaded', maxLength: 'token', lengths: 'sentence' };
 
 /** @param {'transformer' | 'bahdanau'} lesson */
 export function translationControls(lesson) {
@@ -143,10 +143,8 @@ export function translationControls(lesson) {
     /** @param {string} option @returns {string | null} */
     fieldOf(option) {
       const field = renamed[option] ?? option;
-      const shown = Object.values(controls).some((group) =>
-        group.some(({ name }) => name === field),
-      );
-      return shown ? field : null;
+      const shown = Object.values(controls).flat();
+      return field === 'loaded' || shown.some(({ name }) => name === field) ? field : null;
     },
 
     /**

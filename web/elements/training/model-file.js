@@ -92,8 +92,9 @@ export function modelFile({ lesson, strings, dispatch }, models) {
     /** Takes what is dropped on an element. @param {HTMLElement} target */
     takeFrom: (target) => takeDrops(target, take),
     /** @param {import('../parts/controls.js').Model} model */
-    update({ state }) {
+    update({ state, error }) {
       step = state.step;
+      if (error?.field === 'loaded') say(fill(words.noFit, { message: error.message }));
       loaded.hidden = !state.loaded;
       // A file is known by its name, its size and a sum over it.
       setText(origin, fill(words.loaded, { name: state.loaded.replace(/ \d+ \d+$/, '') }));

@@ -22,8 +22,7 @@ import { epochWords, progressWords, speedWords, timeWords } from './words.js';
  * @property {(result: any) => Score | null} scoreOf of the pairs held out; null while it is not known
  *
  * @typedef {import('../../lessons/index.js').Lesson & Trains} Lesson
- * @typedef {Omit<import('../run.js').RunView, 'key' | 'latest'> & {
- *   failure?: { message: string } | null }} Run
+ * @typedef {Omit<import('../run.js').RunView, 'key' | 'latest'>} Run
  */
 
 /**
@@ -123,7 +122,7 @@ export function trainingPanel(context, models) {
   const back = h('button', {
     type: 'button',
     class: 'link',
-    onclick: () => set({ step: run.saved.at(-1) ?? 0, running: false }),
+    onclick: () => set({ step: lastGood(), running: false }),
   });
   const failed = h('p', { class: 'error line', role: 'alert' }, failure, back);
   const said = h('p', { class: 'unseen', role: 'status' });
@@ -149,6 +148,9 @@ export function trainingPanel(context, models) {
 
   /** Whether the next run starts from the initial weights. */
   const anew = () => state.step === 0 || ended || state.step >= run.steps;
+  /** The step of the numbers that are shown, or the epoch before where the state is there already. */
+  const lastGood = () =>
+    run.step === state.step ? (run.saved.filter((step) => step < run.step).at(-1) ?? 0) : run.step;
   const stops = () => [0, ...run.saved.filter((step) => step > 0)];
 
   function show() {
@@ -161,14 +163,12 @@ export function trainingPanel(context, models) {
   }
 
   function tell() {
-    const { steps, failure } = run;
     if (state.running === wasRunning) return;
     wasRunning = state.running;
     if (wasRunning) setText(said, words.said.started);
-    else if (failure) setText(said, '');
-    else if (state.step >= steps)
+    else if (failed.hidden && state.step >= run.steps)
       setText(said, fill(words.said.ended, { progress: progressWords(words, run) }));
-    else setText(said, words.said.paused);
+    else setText(said, failed.hidden ? words.said.paused : '');
   }
 
   return {
@@ -200,6 +200,10 @@ export function trainingPanel(context, models) {
         const left = fill(words.left, { time: timeWords(words, run.secondsLeft) });
         setText(speed, `${speedWords(words, run)} · ${left}`);
       }
+      const wrong = model.error?.field === 'step' ? model.error.message : '';
+      failed.hidden = !wrong;
+      setText(failure, wrong && fill(words.failed, { message: wrong }));
+      setText(back, wrong && fill(words.back, { step: lastGood() }));
       tell();
 
       const places = stops();
@@ -211,10 +215,6 @@ export function trainingPanel(context, models) {
       setAttribute(scrub, 'aria-valuetext', where);
       setText(scrubbed, where);
 
-      setText(failure, run.failure ? fill(words.failed, run.failure) : '');
-      setText(back, run.failure ? fill(words.back, { step: run.saved.at(-1) ?? 0 }) : '');
-      back.hidden = !run.failure;
-      failed.hidden = !run.failure;
       curves.show({
         name: words.curves,
         series: [

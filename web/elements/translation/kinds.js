@@ -93,24 +93,20 @@ function kind(context, pictures) {
   const { lesson, strings } = context;
   const words = strings.translation;
   const title = h('p', { class: 'title' });
-  const map = new LabelledMap();
   const layers = h('div');
   const rows = many(layers, () => layer(context, pictures));
   /** @type {Block} */
   let block;
   /** @type {State} */
   let state;
-  const enlarge = h(
-    'button',
-    {
-      type: 'button',
-      class: 'enlarge',
-      onclick: () => showLarge(context, block, shownHead(block, state)),
-    },
-    map.element,
-  );
+  const enlarge = h('button', {
+    type: 'button',
+    class: 'enlarge',
+    onclick: () => showLarge(context, block, shownHead(block, state)),
+  });
+  const map = new LabelledMap(enlarge);
   return {
-    element: h('section', { class: 'kind' }, title, enlarge, layers),
+    element: h('section', { class: 'kind' }, title, map.element, layers),
     /** @param {Block[]} blocks @param {Shown} shown */
     update(blocks, shown) {
       const { result, sizes } = shown;
@@ -120,7 +116,7 @@ function kind(context, pictures) {
       setText(title, kindWords(words, block));
       setAttribute(title, 'title', words.kindHelp[block.kind]);
       setAttribute(enlarge, 'aria-label', tileWords(words, block, head));
-      enlarge.hidden = sizes.large === 0;
+      map.element.hidden = sizes.large === 0;
       setAttribute(enlarge, 'aria-pressed', String(block.tensor === state.show));
       const picture = pictures.of(result, block.tensor, head);
       if (picture && sizes.large > 0)

@@ -8,15 +8,15 @@ import { MiniMap } from '../heatmap/mini-map.js';
 
 export class LabelledMap {
   #map = new MiniMap();
-  #across = h('span', { class: 'across' });
-  #down = h('span', { class: 'down' });
-  element = h(
-    'span',
-    { class: 'labelled', 'aria-hidden': 'true' },
-    this.#across,
-    this.#down,
-    this.#map.element,
-  );
+  #across = h('span', { class: 'across', 'aria-hidden': 'true' });
+  #down = h('span', { class: 'down', 'aria-hidden': 'true' });
+
+  /** @param {HTMLButtonElement} [button] that the cells are to be the face of */
+  constructor(button) {
+    button?.append(this.#map.element);
+    const cells = button ?? this.#map.element;
+    this.element = h('span', { class: 'labelled' }, this.#across, this.#down, cells);
+  }
 
   /**
    * @param {import('../heatmap/mini-map.js').Picture} picture

@@ -13,7 +13,7 @@ input.sentence { width: 100%; }
 
 .kinds { display: grid; grid-template-columns: repeat(var(--across, 1), minmax(0, 1fr)); gap: 24px 20px; }
 .kind > .title { font-size: 13px; line-height: 24px; }
-.enlarge { display: block; padding: 0; }
+.enlarge { grid-area: 2 / 2; padding: 0; }
 .labelled { display: grid; grid-template: auto auto / auto max-content; justify-content: start; font-size: 10px; line-height: 1; color: var(--attn-quiet); }
 .across { grid-area: 1 / 2; display: flex; width: var(--length); align-items: flex-end; padding-bottom: 3px; }
 .across span { flex: 1 1 0; min-width: 0; max-height: 52px; overflow: hidden; writing-mode: vertical-rl; transform: rotate(180deg); display: flex; align-items: center; white-space: pre; }

@@ -1,0 +1,250 @@
+/** The lessons in which models translate: sentences, corpora, decoding, and every reader of them. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { axe, eachBrowser } from './harness.js';
+import { openTraining } from './training-page.js';
+
+eachBrowser((browser) => {
+  test('a typed sentence is translated; words outside the vocabulary are named', async () => {
+    const figure = await openTraining(browser, { step: 30 });
+    const field = await figure.find('input[name=sentence]');
+    await figure.after(() => figure.type(field, 'the blue hat .'));
+    const sentence = () =>
+      figure.inside((root) =>
+        [...root.querySelectorAll('.sentence ~ .words li')].map((chip) => [
+          chip.textContent,
+          chip.className,
+        ]),
+      );
+    await figure.until((root) => root.querySelectorAll('.sentence ~ .words li').length === 4);
+    assert.deepEqual(await sentence(), [
+      ['the', ''],
+      ['blue', 'unknown'],
+      ['hat', ''],
+      ['.', ''],
+    ]);
+    const panel = () => figure.inside((root) => root.querySelector('.input .panel')?.textContent);
+    assert.match((await panel()) ?? '', /not in the vocabulary, read as <unk>: blue/);
+    assert.match((await panel()) ?? '', /No pair of the corpus has this sentence/);
+    const labels = async () => (await figure.map()).columnLabels;
+    await figure.until((root) => {
+      const map = /** @type {any} */ (root.querySelector('attention-heatmap'));
+      return map.columnLabels.includes('<unk>');
+    });
+    assert.deepEqual(await labels(), ['the', '<unk>', 'hat', '.', '<eos>']);
+
+    await figure.press('Next');
+    await figure.until(
+      (root) => !root.querySelector('.input .panel')?.textContent?.includes('No pair'),
+    );
+    assert.match((await panel()) ?? '', /1 of 12 · learnt.*reference: le/);
+    await figure.press('Previous');
+    await figure.until((root) =>
+      root.querySelector('.input .panel')?.textContent?.includes('12 of 12 · held out'),
+    );
+    await figure.type(field, ' ');
+    await figure.until((root) => root.querySelector('.input [aria-invalid=true]'));
+    assert.deepEqual(await figure.errors(), [
+      'Type at least one word. The figure shows the last sentence.',
+    ]);
+  });
+
+  test('decoding token by token: candidates, the cache that grows, the row that is lit', async () => {
+    const figure = await openTraining(browser, { step: 30, token: 1 });
+    const shown = () =>
+      figure.inside((root) => {
+        const map = /** @type {any} */ (root.querySelector('attention-heatmap'));
+        return {
+          words: [...root.querySelectorAll('.decoding .word')].map((word) => word.textContent),
+          at: root.querySelector('.decoding output')?.textContent,
+          likely: [...root.querySelectorAll('.decoding .row .token')].map(
+            (token) => token.textContent,
+          ),
+          taken: root.querySelector('.decoding .row [aria-current] .token')?.textContent,
+          kept: [...root.querySelectorAll('.kept .down')].map((down) => down.children.length),
+          rows: map.rowLabels.length,
+          lit: map.highlight?.row,
+        };
+      });
+    await figure.until((root) => root.querySelectorAll('.kept .down').length === 2);
+    const first = await shown();
+    assert.match(first.at ?? '', new RegExp(`^token 1 of ${first.words.length}: `));
+    assert.equal(first.taken, first.words[0]);
+    assert.equal(first.likely.length, 5);
+    assert.deepEqual(first.kept, [1, 1], 'one row for <bos>');
+    assert.deepEqual([first.rows, first.lit], [1, 0]);
+    await figure.after(() =>
+      figure.inside((root) => {
+        const next = [...root.querySelectorAll('.steps button')].find(
+          (button) => button.textContent === 'Next',
+        );
+        /** @type {HTMLElement | undefined} */ (next)?.click();
+      }),
+    );
+    await figure.until((root) => root.querySelector('.kept .down')?.children.length === 2);
+    const second = await shown();
+    assert.deepEqual(second.words, first.words, 'the same translation');
+    assert.equal(second.taken, second.words[1]);
+    assert.deepEqual([second.rows, second.lit], [2, 1]);
+
+    await figure.press('Decoding');
+    await figure.press('beam');
+    await figure.until((root) => root.querySelectorAll('.beams li').length > 1);
+    await figure.press('nothing');
+    await figure.until((root) => root.querySelectorAll('.kept > *').length === 0);
+    await figure.press('inputs');
+    await figure.until((root) => root.querySelectorAll('.kept > *').length === 1);
+    await figure.press('always 0');
+    await figure.until((root) =>
+      [...root.querySelectorAll('.decoding > .note:not([hidden])')].some((note) =>
+        note.textContent?.includes('gives each new token position 0'),
+      ),
+    );
+  });
+
+  test('a file that is dropped: its pairs, and the lines that are none', async () => {
+    const figure = await openTraining(browser);
+    const lines = ['one two .\tun deux .', 'no tab here', 'three .\ttrois .', '\tvide .'];
+    await figure.inside((root, lines) => {
+      const carried = new DataTransfer();
+      carried.items.add(new File([lines.join('\n')], 'mine.tsv'));
+      const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+      root.querySelector('.corpus')?.dispatchEvent(drop);
+    }, lines);
+    await figure.until((root) => root.querySelector('.corpus')?.textContent?.includes('left out'));
+    const said = await figure.inside((root) => root.querySelector('.corpus')?.textContent ?? '');
+    assert.match(said, /2 pairs to learn, 0 held out/);
+    assert.match(said, /2 lines left out:/);
+    assert.match(said, /line 2: no tab between two sentences/);
+    assert.match(said, /line 4: the source sentence is empty/);
+    await figure.until(
+      (root) => root.querySelector('.sentence ~ .words')?.textContent === 'onetwo.',
+    );
+  });
+
+  test('a weight typed over, and taken back', async () => {
+    const figure = await openTraining(browser, { head: 0 });
+    const before = await figure.map();
+    await figure.after(() =>
+      figure.inside((root) => {
+        const map = /** @type {any} */ (root.querySelector('attention-heatmap'));
+        const detail = { row: 0, column: 1, value: 0.5 };
+        map.dispatchEvent(new CustomEvent('celledit', { detail, cancelable: true }));
+      }),
+    );
+    await figure.until((root) => root.querySelector('.edits:not([hidden])'));
+    const edited = await figure.map();
+    assert.equal(edited.data[1], 0.5);
+    assert.deepEqual(edited.edited, [[0, 1]]);
+    await figure.after(() => figure.press('Take all edits back'));
+    await figure.until((root) => !root.querySelector('.edits:not([hidden])'));
+    assert.deepEqual((await figure.map()).data, before.data);
+  });
+
+  test('without attention there is no map, and a sentence says so', async () => {
+    const figure = await openTraining(browser, {}, { lesson: 'bahdanau' });
+    const { rowLabels, columnLabels, mask } = await figure.map();
+    assert.equal(rowLabels[0], '<bos>');
+    assert.equal(columnLabels.at(-1), '<eos>');
+    assert.equal(mask, null, 'all sentences are equally long');
+    await figure.press('none');
+    await figure.until((root) =>
+      root
+        .querySelector('.stage > .note:last-child:not([hidden])')
+        ?.textContent?.includes('no attention'),
+    );
+  });
+
+  test('all of it by keyboard', async () => {
+    const figure = await openTraining(browser, { epochs: 1000 });
+    const { page } = figure;
+    const active = () =>
+      figure.inside((root) => root.activeElement?.className || root.activeElement?.localName);
+    await figure.inside((root) =>
+      /** @type {HTMLElement} */ (root.querySelector('.act.main')).focus(),
+    );
+    await page.keyboard.press('Enter');
+    await figure.until((root) => Number(root.querySelector('progress')?.value) > 3);
+    assert.equal(await active(), 'act main');
+    await page.keyboard.press('Space');
+    await figure.until((root) => !root.querySelector('.score.stale'));
+    assert.equal(await figure.main(), 'Resume');
+    const stops = [];
+    for (let press = 0; press < 6; press++) {
+      await page.keyboard.press('Tab');
+      stops.push(await active());
+    }
+    assert.deepEqual(stops.slice(0, 3), ['act', 'act', 'act']);
+    assert.ok(stops.includes('input'), `the scrubber is reached: ${stops}`);
+    const { step } = await figure.progress();
+    await figure.inside((root) =>
+      /** @type {HTMLElement} */ (root.querySelector('.training [type=range]')).focus(),
+    );
+    await page.keyboard.press('Home');
+    await figure.at(0);
+    await page.keyboard.press('End');
+    await figure.until((root) => Number(root.querySelector('progress')?.value) > 0);
+    await figure.until((root) => !root.querySelector('.score.stale'));
+    assert.equal((await figure.progress()).step, step - (step % 3));
+    await figure.inside((root) => /** @type {HTMLElement} */ (root.querySelector('.tile')).focus());
+    await page.keyboard.press('Enter');
+    await figure.until((root) =>
+      root.querySelector('.stage .title')?.textContent?.startsWith('encoder self'),
+    );
+  });
+
+  describe('axe finds nothing, nothing is cut, both languages are complete', () => {
+    for (const [lesson, lang, theme, width] of /** @type {const} */ ([
+      ['transformer', 'en', 'light', 1280],
+      ['transformer', 'zh-CN', 'dark', 320],
+      ['transformer', 'en', 'dark', 800],
+      ['bahdanau', 'zh-CN', 'light', 1280],
+      ['bahdanau', 'en', 'light', 320],
+    ])) {
+      test(`${lesson}, ${lang}, ${theme}, ${width} px`, async () => {
+        const options = { lesson, lang, theme, width, height: 700 };
+        const figure = await openTraining(browser, { step: 12 }, options);
+        await figure.until((root) => !root.querySelector('.score.stale'));
+        await figure.inside((root) => {
+          for (const fold of root.querySelectorAll('details.fold')) {
+            /** @type {HTMLDetailsElement} */ (fold).open = true;
+          }
+        });
+        assert.deepEqual(await axe(figure.page), []);
+        const over = await figure.page.evaluate(() => {
+          const root = document.querySelector('attention-playground')?.shadowRoot;
+          const right = document.documentElement.clientWidth;
+          return {
+            page: document.documentElement.scrollWidth - right,
+            parts: [...(root?.querySelectorAll('button, input, canvas, p, summary') ?? [])]
+              .filter(
+                (part) =>
+                  /** @type {any} */ (part).checkVisibility() && !part.closest('.scroll, .unseen'),
+              )
+              .filter((part) => part.getBoundingClientRect().right > right + 1)
+              .map((part) => part.outerHTML.slice(0, 80)),
+          };
+        });
+        assert.deepEqual(over, { page: 0, parts: [] });
+        const said = await figure.inside((root) => {
+          const skip =
+            '.words, .row, .code, .labelled, .stage .figures, .reference, figcaption, textarea, select';
+          const texts = [];
+          const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const parent = walker.currentNode.parentElement;
+            if (parent && !parent.closest(`${skip}, style`))
+              texts.push(walker.currentNode.textContent);
+          }
+          return texts.join(' ');
+        });
+        if (lang === 'en') assert.doesNotMatch(said, /\p{Script=Han}/u);
+        else {
+          const names =
+            /softmax|ReLU|GELU|D2L|PyTorch|PNG|SVG|CSV|JSON|NumPy|npy|Bahdanau|BLEU|Transformer|dropout|eos|unk|ALiBi|safetensors/gi;
+          assert.doesNotMatch(said.replace(names, ''), /[a-z]{3,}/i);
+        }
+      });
+    }
+  });
+});
