@@ -35,6 +35,7 @@ const read = (figure) =>
     at: root.querySelector('.inspector .place')?.textContent,
     prediction: root.querySelector('.inspector .value')?.textContent,
     terms: root.querySelectorAll('.inspector .terms li').length,
+    rest: root.querySelector('.inspector .part .note')?.textContent,
     points: [...root.querySelectorAll('.handles .handle')].map((handle) =>
       handle.getAttribute('aria-valuetext'),
     ),
@@ -136,6 +137,7 @@ eachBrowser((browser) => {
     await figure.after(async () => figure.type(await figure.find('input[name=width]'), '20'));
     const narrow = await read(figure);
     assert.ok(narrow.terms < 4 && wide.terms > 15, `${narrow.terms} and ${wide.terms} terms`);
+    assert.match(String(narrow.rest), new RegExp(`^${30 - narrow.terms} more`));
   });
 
   test('a link to a learned width gives the bits of Node; a broken one the defaults', async () => {
@@ -154,7 +156,7 @@ eachBrowser((browser) => {
         width: root.querySelector('.learning output')?.textContent,
       }));
       const learned = lesson.widthOf(there).toPrecision(3);
-      assert.equal(width, `width w = ${Number(learned)}`);
+      assert.equal(width, `learned w = ${Number(learned)}`);
     }
     const broken = await openFigure(browser, '/dist/index.html?lesson=kernel-regression#v1.AAAA');
     assert.match((await broken.notices()).join(), /broken/);
@@ -192,7 +194,7 @@ eachBrowser((browser) => {
     await reached(100);
     assert.equal(
       await figure.inside((root) => root.querySelector('.learning output')?.textContent),
-      'width w = 2.74',
+      'learned w = 2.74',
     );
     const at = await figure.inside((root) => {
       const canvas = /** @type {Element} */ (root.querySelector('.curves canvas'));
@@ -242,8 +244,22 @@ eachBrowser((browser) => {
         };
       });
       assert.deepEqual(over, { page: 0, parts: [] });
-      const words = await figure.page.evaluate(() => document.querySelector('nav')?.textContent);
-      assert.match(String(words), lang === 'en' ? /Kernel regression/ : /核回归/);
+      const words = await figure.inside((root) => {
+        const skip = '.shapes, .code, select, style';
+        const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        const texts = [document.querySelector('attention-lessons')?.textContent ?? ''];
+        while (nodes.nextNode()) {
+          if (!nodes.currentNode.parentElement?.closest(skip))
+            texts.push(nodes.currentNode.textContent ?? '');
+        }
+        return texts.join(' ');
+      });
+      if (lang === 'en') assert.doesNotMatch(words, /\p{Script=Han}/u);
+      else {
+        const kept =
+          /Tricube|SGD|Delete|Shift|Page|Down|Bahdanau|Transformer|PNG|SVG|CSV|JSON|NumPy|npy|PyTorch|sin/g;
+        assert.doesNotMatch(words.replace(kept, ''), /[a-z]{3,}/);
+      }
     }
   });
 

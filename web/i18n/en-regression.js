@@ -21,7 +21,7 @@ export default {
     width: {
       label: 'Width w',
       value:
-        'w multiplies distances: larger means only nearer keys count. A key {reach} away is at distance 1.',
+        'Distances are multiplied by w: the larger it is, the narrower the kernel. One unit of the kernel is {reach} wide here.',
     },
     learned: { label: 'Learn w from the points' },
     rate: { label: 'Learning rate' },
@@ -95,7 +95,7 @@ export default {
     pause: 'Pause',
     one: 'One step',
     rewind: 'Rewind',
-    width: 'width w = {width}',
+    width: 'learned w = {width}',
     loss: 'sum of squared errors',
   },
 };

@@ -20,8 +20,7 @@ export default {
     },
     width: {
       label: '参数 w',
-      value:
-        '距离先乘以 w：w 越大，只有离得近的键才起作用。相距 {reach} 时，乘以 w 后的距离恰为 1。',
+      value: '距离先乘以 w：w 越大，核越窄。此时核的一个单位宽 {reach}。',
     },
     learned: { label: '从数据点学习 w' },
     rate: { label: '学习率' },
@@ -94,7 +93,7 @@ export default {
     pause: '暂停',
     one: '走一步',
     rewind: '回到开头',
-    width: '参数 w = {width}',
+    width: '学到的 w = {width}',
     loss: '平方误差之和',
   },
 };

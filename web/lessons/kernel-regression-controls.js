@@ -15,6 +15,7 @@ export const controls = {
       name: 'width',
       stops: [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50],
       values: (state) => ({ reach: short(1 / state.width) }),
+      when: ({ kernel }) => kernel !== 'average',
     },
   ],
   learning: [
@@ -55,7 +56,7 @@ export function summary(group, state, { summaries, controls: words }) {
   const name = words.kernel.choices[/** @type {keyof typeof words.kernel.choices} */ (kernel)];
   /** @type {Record<string, () => string[]>} */
   const parts = {
-    kernel: () => [name, fill(summaries.width, { value: width })],
+    kernel: () => (kernel === 'average' ? [name] : [name, fill(summaries.width, { value: width })]),
     learning: () => [learns(state) ? fill(summaries.step, { value: step }) : summaries.notLearned],
     points: () => [fill(summaries.points, { count: state.points.length })],
   };

@@ -24,6 +24,7 @@ export function inspector({ lesson, strings }, look) {
     { class: 'part' },
     h('p', { class: 'quiet label' }, words.sum),
     terms,
+    rest,
     sum,
   );
   const element = h(
