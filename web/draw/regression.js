@@ -23,7 +23,7 @@ import { circle, write } from './pen.js';
  * @typedef {object} PlotOptions
  * @property {readonly (readonly number[])[]} box the smallest and the largest place of a point
  * @property {number} largest the weight at the top of the bars' scale
- * @property {Record<'prediction' | 'truth' | 'point', string>} names
+ * @property {Record<'prediction' | 'truth' | 'point' | 'weight', string>} names
  * @property {boolean} truth whether the true function is shown
  * @property {number} width what is available
  * @property {import('./layout.js').Measure} measure
@@ -36,6 +36,7 @@ import { circle, write } from './pen.js';
  * @property {Axis} up
  * @property {Axis} bars
  * @property {import('./caption.js').Placed[]} caption
+ * @property {string} weight what the bars are
  */
 
 const gap = 8;
@@ -70,7 +71,7 @@ export function layoutPlot({ box, largest, names, truth, width, measure, theme }
   const caption = layoutCaption(items, width - left - right, measure, theme);
   const top = caption.height + gap;
   const bottom = top + Math.round(Math.min(highest, Math.max(lowest, width * 0.5)));
-  const foot = bottom + gap + barsHeight;
+  const foot = bottom + 2 * gap + barsHeight;
   return {
     width,
     height: foot + footHeight,
@@ -78,6 +79,7 @@ export function layoutPlot({ box, largest, names, truth, width, measure, theme }
     up: { low: y0, high: y1, from: bottom, to: top },
     bars: { low: 0, high: largest || 1, from: foot, to: foot - barsHeight + gap },
     caption: caption.placed,
+    weight: names.weight,
   };
 }
 
@@ -163,7 +165,7 @@ export function drawPlot(pen, plot) {
  * @param {number} ratio
  * @param {import('./pen.js').Theme} theme
  */
-function drawAxes(pen, { width, across, up, bars }, ratio, theme) {
+function drawAxes(pen, { width, across, up, bars, weight: name }, ratio, theme) {
   const sharp = (/** @type {number} */ place) => (Math.floor(place * ratio) + 0.5) / ratio;
   pen.lineWidth = 1 / ratio;
   pen.strokeStyle = theme.hairline;
@@ -186,6 +188,8 @@ function drawAxes(pen, { width, across, up, bars }, ratio, theme) {
     ]);
     write(pen, short(weight), across.from - gap, y, figureSize);
   }
+  pen.textAlign = 'left';
+  write(pen, name, across.from + gap, placeOf(bars, bars.high), figureSize);
   pen.textAlign = 'center';
   for (const tick of ticks(across, Math.min(6, Math.floor(width / 48)))) {
     const x = placeOf(across, tick);

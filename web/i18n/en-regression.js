@@ -60,6 +60,7 @@ export default {
     prediction: 'prediction',
     truth: 'true function 2 sin x + x⁰·⁸',
     point: 'points; discs and bars: weights',
+    weight: 'weight',
     plot: 'Points and predicted curve',
     points: 'Points, from left to right',
     pointName: 'Point {place} of {count}',

@@ -59,6 +59,7 @@ export default {
     prediction: '预测',
     truth: '真实函数 2 sin x + x⁰·⁸',
     point: '数据点；圆面和竖条表示权重',
+    weight: '权重',
     plot: '数据点与预测曲线',
     points: '数据点，从左到右',
     pointName: '第 {place} 个点，共 {count} 个',
