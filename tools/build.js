@@ -20,7 +20,8 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { constants, deflateRawSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
+import zopfli from '@gfx/zopfli';
 import * as chromatic from 'd3-scale-chromatic';
 import * as esbuild from 'esbuild';
 import { minify as terser } from 'terser';
@@ -48,24 +49,18 @@ function writeModule(name, values, type) {
   return writeFile(at(`build/${name}`), lines.join(''));
 }
 
-/**
- * Streams behind each other as one, each with codes of its own and whole bytes at its end.
- * @param {Uint8Array[]} streams
- */
-function deflate(streams) {
-  const options = { level: 9, memLevel: 9, finishFlush: constants.Z_SYNC_FLUSH };
-  const end = deflateRawSync(new Uint8Array());
-  return Buffer.concat([...streams.map((stream) => deflateRawSync(stream, options)), end]);
-}
-
 /** The library starts fast from the plain core; the one-file page stays small with the deflated. */
 async function writeCore() {
   const wasm = await readFile(at('dist/attention.wasm'));
   await writeFile(at('dist/attention-scalar.wasm'), scalarTwin(wasm));
   await writeModule('core.js', { core: wasm.toString('base64') });
   const streams = split(wasm);
-  const deflated = deflate(streams).toString('base64');
-  await writeModule('core-deflated.js', { deflated, lengths: streams.map(({ length }) => length) });
+  const options = { numiterations: 5, blocksplittingmax: 0 }; // in as many blocks as pay
+  const deflated = await zopfli.deflateAsync(Buffer.concat(streams), options);
+  await writeModule('core-deflated.js', {
+    deflated: Buffer.from(deflated).toString('base64'),
+    lengths: streams.map(({ length }) => length),
+  });
 }
 
 /**
