@@ -155,6 +155,7 @@ function openHere() {
 }
 
 /** @typedef {object} Client
+ * @property {() => void} start  so that the first answer comes sooner
  * @property {(request: Request, following?: Following) => Promise<Answer>} evaluate
  * @property {() => void} close
  * @property {((reason: string) => void) | undefined} onRestart  called when a worker died and a new one
@@ -162,7 +163,7 @@ function openHere() {
  */
 
 /**
- * Nothing starts before the first evaluate().
+ * Nothing starts before start() or the first evaluate().
  * @param {{ workerUrl?: string | URL }} [options]  workerUrl: the address of worker.js, for pages that
  *   allow no worker from a blob, by default beside this script
  * @returns {Client}
@@ -207,6 +208,10 @@ export function createClient({ workerUrl = here && new URL('worker.js', here) } 
   /** @type {Client} */
   const client = {
     onRestart: undefined,
+    start() {
+      standIn ??= startHere();
+      standIn.catch(() => {}); // evaluate() meets it again
+    },
     async evaluate(request, following = {}) {
       // What trains, or killed a worker, waits for the next one: it is kept off the page's thread.
       const long = Boolean(request.training?.steps);

@@ -62,7 +62,8 @@ export function split(wasm) {
 }
 
 /**
- * Whoever opens a page waits for it: nothing is allocated for an instruction.
+ * Whoever opens a page waits for it, in code that runs for the first time: what most instructions are, one
+ * byte with numbers behind it, takes no call.
  * @param {Uint8Array} streams  of split(), one behind the other
  * @param {number[]} lengths  of each
  * @returns {Uint8Array<ArrayBuffer>}
@@ -73,46 +74,56 @@ export function join(streams, lengths) {
     STREAMS.map((name, at) => [name, new Reader(all.take(lengths[at]))]),
   );
   const { '<': before, '>': after, '+': locals, '*': opcodes } = readers;
-  const { length } = streams;
   const count = locals.number();
-  const code = new Uint8Array(length + 5 * count);
+  const section = new Uint8Array(streams.length + 5 * count);
   let at = 0;
   const put = (/** @type {ArrayLike<number>} */ bytes) => {
-    code.set(bytes, at);
+    section.set(bytes, at);
     at += bytes.length;
   };
-  const body = new Uint8Array(length);
+  const code = new Uint8Array(streams.length);
   let end = 0;
-  /** @param {Reader} reader @param {number} start */
-  const copy = ({ bytes, at }, start) => {
-    while (start < at) body[end++] = bytes[start++];
+  const copy = (/** @type {Reader} */ reader, /** @type {() => void} */ read) => {
+    const { bytes } = reader;
+    let { at } = reader;
+    read();
+    while (at < reader.at) code[end++] = bytes[at++];
   };
+  /** By opcode, the streams of its numbers; nothing where it is longer or something else follows. */
+  const numbers = Array.from({ length: 256 }, (_, opcode) => {
+    const kinds = immediates(opcode);
+    return opcode < 0xfc && !/[DsS]/.test(kinds)
+      ? Array.from(kinds, (kind) => readers[kind])
+      : null;
+  });
+
   put(leb(count));
   for (let done = 0; done < count; done++) {
-    let start = locals.at;
-    locals.list(() => [locals.number(), locals.byte()]);
     end = 0;
-    copy(locals, start);
+    copy(locals, () => locals.list(() => [locals.number(), locals.byte()]));
     for (let depth = 1; depth > 0; ) {
-      start = opcodes.at;
-      const opcode = opcodes.opcode();
-      copy(opcodes, start);
-      const kinds = immediates(opcode);
-      for (let i = 0; i < kinds.length; i++) {
-        const from = readers[kinds[i]];
-        start = from.at;
-        from.skip(kinds[i]);
-        copy(from, start);
+      const opcode = opcodes.bytes[opcodes.at];
+      const sources = numbers[opcode];
+      if (sources) {
+        opcodes.at += 1;
+        code[end++] = opcode;
+        for (let i = 0; i < sources.length; i++) {
+          const from = sources[i];
+          let byte = 128;
+          while (byte > 127) code[end++] = byte = from.bytes[from.at++];
+        }
+        if (opcode === END || sources[0] === readers.t) depth += deeper(opcode);
+      } else {
+        let whole = 0;
+        copy(opcodes, () => {
+          whole = opcodes.opcode();
+        });
+        for (const kind of immediates(whole)) copy(readers[kind], () => readers[kind].skip(kind));
       }
-      depth += deeper(opcode);
     }
     put(leb(end));
-    put(body.subarray(0, end));
+    put(code.subarray(0, end));
   }
-  return joined([
-    before.bytes,
-    Uint8Array.from([CODE, ...leb(at)]),
-    code.subarray(0, at),
-    after.bytes,
-  ]);
+  const head = Uint8Array.from([CODE, ...leb(at)]);
+  return joined([before.bytes, head, section.subarray(0, at), after.bytes]);
 }

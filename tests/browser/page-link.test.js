@@ -27,9 +27,11 @@ eachBrowser((browser) => {
 
   test('an experiment is an ordinary link', async () => {
     const figure = await openFigure(browser);
-    const href = await (await figure.byName('no look ahead')).evaluate((link) =>
-      link.getAttribute('href'),
-    );
+    const link = await figure.byName('no look ahead');
+    const href = await link.evaluate(async (link) => {
+      while (link.getAttribute('href') === '#') await new Promise(requestAnimationFrame);
+      return link.getAttribute('href');
+    });
     const other = await openFigure(browser, address(String(href)));
     assert.deepEqual((await other.map()).rowLabels, ['we', 'only', 'look', 'back']);
     assert.match(

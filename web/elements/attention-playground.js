@@ -197,6 +197,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#result = null;
     for (const [kind] of this.#figure?.notices.all() ?? []) this.#figure?.notices.clear(kind);
     this.#history = line.startHistory(this.#lesson.defaults);
+    const { clientWidth } = this;
     this.#rebuild();
     const { signal } = this.#stop;
     const home = await openLink(this.#lesson, this.getAttribute('state') ?? '');
@@ -215,6 +216,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#named = opened.state;
     this.#judge(opened);
     this.#show();
+    this.#fit(clientWidth); // as wide as its host, it is laid out only once
   }
 
   /**
@@ -304,7 +306,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#figure.connect();
     this.#sizes.disconnect();
     this.#sizes.observe(this.#figure.element);
-    this.#update();
+    if (this.#started) this.#update();
     retype(this.#root, refused);
   }
 

@@ -57,7 +57,7 @@ export class Evaluator {
 
   /** Starts the core before there is anything to ask, while the figure is still being built. */
   prepare() {
-    this.#client.evaluate(this.#lesson.request(this.#lesson.defaults)).catch(() => {});
+    this.#client.start();
   }
 
   /** The state has changed. */

@@ -5,6 +5,9 @@
 import { encodeState } from '../../lessons/state.js';
 import { h, setAttribute, setText } from '../dom.js';
 
+/** In milliseconds: links to open elsewhere can wait until the first figure is drawn. */
+const AFTER_DRAWING = 100;
+
 /**
  * @param {import('./controls.js').Context} context
  * @returns {import('./controls.js').Part}
@@ -28,14 +31,19 @@ export function experiments({ lesson, strings, language, dispatch }) {
       words[experiment.name].title,
     );
     link.href = '#';
-    encodeState(lesson.table, lesson.reduce(lesson.defaults, { type: 'load', values })).then(
-      (hash) => {
-        link.href = hash;
-      },
-      () => {}, // no link to open elsewhere; the click works
-    );
-    return { name: experiment.name, link };
+    return { name: experiment.name, values, link };
   });
+  let addressed = false;
+  const address = () => {
+    for (const { values, link } of links) {
+      encodeState(lesson.table, lesson.reduce(lesson.defaults, { type: 'load', values })).then(
+        (hash) => {
+          link.href = hash;
+        },
+        () => {}, // no link to open elsewhere; the click works
+      );
+    }
+  };
   const name = h('span', { class: 'quiet' }, strings.playground.experiments);
   return {
     element: h(
@@ -44,7 +52,11 @@ export function experiments({ lesson, strings, language, dispatch }) {
       h('p', { class: 'line' }, name, ...links.map(({ link }) => link)),
       look,
     ),
-    update({ state }) {
+    update({ state, result }) {
+      if (result && !addressed) {
+        addressed = true;
+        setTimeout(address, AFTER_DRAWING);
+      }
       for (const { name, link } of links) {
         setAttribute(link, 'aria-current', name === state.experiment ? 'true' : null);
       }
