@@ -132,8 +132,8 @@ export function createEvaluator(engine) {
 
   /** @param {Request} request @returns {Answer} */
   function look({ input, overrides = [], read = [], decode, training }) {
-    const written = decode && write(decode);
-    forward(decode?.follow ? { ...input, target: written?.target } : input, overrides);
+    const written = decode && ifFinite(() => write(decode));
+    forward(decode?.follow && written ? { ...input, target: written.target } : input, overrides);
     const shape = JSON.stringify([input, decode?.follow && written?.target.length]);
     if (tape.key !== key || tape.shape !== shape) tape = { key, shape, tensors: model.tensors() };
     return {
@@ -167,11 +167,15 @@ export function createEvaluator(engine) {
   function write({ input, options, steps = Infinity, read = [] }) {
     const [decoded] = [model.decode(input, options)].flat();
     const taken = decoded.tokens.length + Number(decoded.finished);
-    if (steps < taken) model.decode(input, { ...options, maxLength: steps });
+    const target = [options.bos, ...decoded.tokens].slice(0, Math.min(steps, taken));
+    // The tape of a beam search holds all beams: what the best one wrote is read once more, by itself.
+    if (options.method === 'beam') {
+      model.decode({ ...input, target: [target] }, { ...options, method: 'greedy', maxLength: 1 });
+    } else if (steps < taken) model.decode(input, { ...options, maxLength: steps });
     const { weights: probabilities } = engine.maskedSoftmax(model.tensor('logits'));
     return {
       answer: { decoded, decodedValues: { ...model.values(read), probabilities } },
-      target: [options.bos, ...decoded.tokens].slice(0, Math.min(steps, taken)),
+      target,
     };
   }
 
@@ -224,7 +228,9 @@ export function createEvaluator(engine) {
         begun = performance.now();
       }
       const input = { source: [ids], sourceLens: [sourceLens[i]], overrides };
-      translations.push(model.decode(input, decode)[0].tokens);
+      const written = ifFinite(() => model.decode(input, decode)[0].tokens);
+      if (!written) return undefined;
+      translations.push(written);
     }
     judged = { what, score: { loss: model.loss({ ...batch, overrides }).loss, translations } };
     return judged.score;
@@ -251,6 +257,21 @@ export function createEvaluator(engine) {
       throw error;
     }
   };
+}
+
+/**
+ * Nothing can be written by logits that are no numbers; the next step of training will say why.
+ * @template T
+ * @param {() => T} write
+ * @returns {T | undefined}
+ */
+function ifFinite(write) {
+  try {
+    return write();
+  } catch (error) {
+    if (/** @type {AttentionError} */ (error).code === 'NOT_FINITE') return undefined;
+    throw error;
+  }
 }
 
 /** @param {Uint8Array} bytes  a safetensors file */

@@ -223,7 +223,10 @@ eachBrowser((browser) => {
       );
     await figure.act('Train');
     await figure.until((root) => root.querySelector('.training .error:not([hidden])'));
-    assert.match((await wrong()) ?? '', /^Training stopped: step \d+: .*[\w.]+/);
+    assert.match(
+      (await wrong()) ?? '',
+      /^Training stopped: step \d+: the loss is .*, which first appears in [\w.]+/,
+    );
     assert.notEqual(await figure.main(), 'Pause');
     const { data } = await figure.map();
     assert.ok(data.every(Number.isFinite), 'the last good numbers are shown');

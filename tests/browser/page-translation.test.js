@@ -50,7 +50,7 @@ eachBrowser((browser) => {
   });
 
   test('decoding token by token: candidates, the cache that grows, the row that is lit', async () => {
-    const figure = await openTraining(browser, { step: 30, token: 1 });
+    const figure = await openTraining(browser, { step: 30, token: 1, cell: [1, 2] });
     const shown = () =>
       figure.inside((root) => {
         const map = /** @type {any} */ (root.querySelector('attention-heatmap'));
@@ -64,6 +64,7 @@ eachBrowser((browser) => {
           kept: [...root.querySelectorAll('.kept .down')].map((down) => down.children.length),
           rows: map.rowLabels.length,
           lit: map.highlight?.row,
+          chosen: map.selected,
         };
       });
     await figure.until((root) => root.querySelectorAll('.kept .down').length === 2);
@@ -86,10 +87,9 @@ eachBrowser((browser) => {
     assert.deepEqual(second.words, first.words, 'the same translation');
     assert.equal(second.taken, second.words[1]);
     assert.deepEqual([second.rows, second.lit], [2, 1]);
+    assert.deepEqual(second.chosen, { row: 1, column: 2 }, 'as it was before it had a row');
 
     await figure.press('Decoding');
-    await figure.press('beam');
-    await figure.until((root) => root.querySelectorAll('.beams li').length > 1);
     await figure.press('nothing');
     await figure.until((root) => root.querySelectorAll('.kept > *').length === 0);
     await figure.press('inputs');
@@ -100,6 +100,8 @@ eachBrowser((browser) => {
         note.textContent?.includes('gives each new token position 0'),
       ),
     );
+    await figure.press('beam');
+    await figure.until((root) => root.querySelectorAll('.beams li').length > 1);
   });
 
   test('a file that is dropped: its pairs, and the lines that are none', async () => {
@@ -166,7 +168,7 @@ eachBrowser((browser) => {
     await page.keyboard.press('Enter');
     await figure.until((root) => Number(root.querySelector('progress')?.value) > 3);
     assert.equal(await active(), 'act main');
-    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
     await figure.until((root) => !root.querySelector('.score.stale'));
     assert.equal(await figure.main(), 'Resume');
     const stops = [];

@@ -127,6 +127,32 @@ test('unseen pairs are judged with and without a head; a sentence is decoded', a
   assert.deepEqual(new Set(weights(without).slice(0, 6)), new Set([0]));
 });
 
+test('a beam search shows the step that its best sentence took, not that of another beam', async () => {
+  const evaluate = createEvaluator(engine);
+  const input = { source: source[1] };
+  const options = { ...decode, method: 'beam', beams: 3 };
+  for (const steps of [1, 2, 3]) {
+    const answer = await evaluate(
+      request(30, { decode: { input, options, steps, read: ['decoder.0.self_attention.key'] } }),
+    );
+    const { decoded, decodedValues } = /** @type {any} */ (answer);
+    const begun = [options.bos, ...decoded.tokens].slice(0, steps);
+    const { decodedValues: alone } = /** @type {any} */ (
+      await evaluate(
+        request(30, {
+          decode: {
+            input: { ...input, target: begun },
+            options: { ...decode, maxLength: 1 },
+          },
+        }),
+      )
+    );
+    const last = (/** @type {any} */ { probabilities: { data } }) => Array.from(data.slice(-9));
+    assert.deepEqual(last(decodedValues), last(alone));
+    assert.equal(decodedValues['decoder.0.self_attention.key'].shape.at(-2), begun.length);
+  }
+});
+
 test('a loss that is no number stops with the step and the tensor; what was before goes on', async () => {
   const evaluate = createEvaluator(engine);
   const { training } = request(0);

@@ -237,8 +237,9 @@ export class AttentionPlayground extends HTMLElement {
     this.#turn += 1;
     const turn = this.#turn;
     const link = this.#hash || (this.getAttribute('state') ?? '');
-    const opened = await openLink(this.#lesson, link);
-    if (turn !== this.#turn) return;
+    const lesson = this.#lesson;
+    const opened = await openLink(lesson, link);
+    if (turn !== this.#turn || lesson !== this.#lesson) return;
     this.#judge(opened);
     this.#step(opened.state, '');
     this.#named = line.present(this.#history);
@@ -246,8 +247,9 @@ export class AttentionPlayground extends HTMLElement {
 
   /** @param {string} link */
   async #takeHome(link) {
-    const opened = await openLink(this.#lesson, link);
-    if (link !== (this.getAttribute('state') ?? '')) return;
+    const lesson = this.#lesson;
+    const opened = await openLink(lesson, link);
+    if (lesson !== this.#lesson || link !== (this.getAttribute('state') ?? '')) return;
     this.#judge(opened);
     this.#home = opened.state;
     this.#step(this.#home, '');

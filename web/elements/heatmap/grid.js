@@ -52,7 +52,7 @@ export class HeatmapGrid {
    */
   activate(cell, focus) {
     const before = this.#find(this.#active);
-    this.#active = cell;
+    this.#active = { ...cell };
     if (focus || this.#timer || !this.#complete) this.#write();
     else this.#mark();
     const now = this.#find(cell);

@@ -203,7 +203,7 @@ export function trainingPanel(context, models) {
       const wrong = model.error?.field === 'step' ? model.error.message : '';
       failed.hidden = !wrong;
       setText(failure, wrong && fill(words.failed, { message: wrong }));
-      setText(back, fill(words.back, { step: lastGood() }));
+      setText(back, wrong && fill(words.back, { step: lastGood() }));
       back.hidden = lastGood() === state.step;
       tell();
 

@@ -35,7 +35,7 @@ input.sentence { width: 100%; }
 
 .kinds[hidden] + .stage { margin-top: 0; padding-top: 0; border: 0; }
 
-.decoding { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
+.decoding, .center > .training { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }
 .decoding .title { margin: 0; }
 .steps input[type='range'] { flex: 1 1 96px; min-width: 0; max-width: 220px; }
 .decoding.stale .words, .decoding.stale .halves { opacity: 0.5; }
