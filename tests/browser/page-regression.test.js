@@ -54,7 +54,7 @@ const middle = async (figure, selector) => {
 };
 
 eachBrowser((browser) => {
-  test('a point dragged by mouse takes the prediction along; one undo takes it back', async () => {
+  test('a point dragged by mouse or finger takes the prediction along; one undo takes it back', async () => {
     const figure = await openFigure(browser, await address({}));
     const { mouse } = figure.page;
     const before = await read(figure);
@@ -76,6 +76,13 @@ eachBrowser((browser) => {
     const undone = await read(figure);
     assert.deepEqual(undone.points, before.points);
     assert.equal(undone.prediction, before.prediction);
+
+    const { touchscreen } = figure.page;
+    const finger = await middle(figure, '.handle:nth-child(9)');
+    await touchscreen.touchStart(finger.x, finger.y);
+    await figure.after(() => touchscreen.touchMove(finger.x, finger.y + 60));
+    await touchscreen.touchEnd();
+    assert.match(String((await read(figure)).points[8]), /^key 1\.77, value 3/);
   });
 
   test('points by keys: move, go to the next, remove; and by a double click: add', async () => {

@@ -62,7 +62,8 @@ import * as translationView from './translation-view.js';
  * @property {(option: string) => string | null} fieldOf the field that answers for an option of the core
  * @property {(state: State) => import('../../wasm/evaluate.js').Request} request
  * @property {(state: State) => { key: string, steps: number, perEpoch: number }} [plan] of a lesson that
- *   trains: what names the run, the steps until its end. Such a lesson has the fields `step` and `running`
+ *   trains: what names the run, the steps until its end. Such a lesson has the field `step`, and `running`
+ *   where training goes on by itself
  * @property {(state: State) => string[] | 'all'} everything names of the tensors that a file of all numbers holds
  * @property {(state: State, result: any) => string} toPyTorch a script that gives the same numbers
  *

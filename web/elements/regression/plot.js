@@ -217,15 +217,11 @@ export class PlotView {
     draw(pen);
     const { across, up, bars } = geometry;
     const { points, query } = result.state;
-    list(
-      this.#handles,
-      points,
-      () => h('div'),
-      ({ style }, /** @type {readonly number[]} */ [x, y]) => {
-        style.left = `${placeOf(across, x)}px`;
-        style.top = `${placeOf(up, y)}px`;
-      },
-    );
+    for (const [index, [x, y]] of points.entries()) {
+      const { style } = this.#handle(index);
+      style.left = `${placeOf(across, x)}px`;
+      style.top = `${placeOf(up, y)}px`;
+    }
     this.#query.style.left = `${placeOf(across, this.#context.lesson.placeOfQuery(query))}px`;
     this.#query.style.top = `${bars.from + 5}px`;
   }
