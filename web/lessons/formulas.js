@@ -28,4 +28,12 @@ export default {
   output: String.raw`[o_i^1 \cdots o_i^h] W_o^\top`,
   mean: String.raw`\bar a_{ij} = \frac{1}{h}\sum_n a^n_{ij}`,
   entropy: String.raw`-\sum_j a_{ij} \ln a_{ij}`,
+  regression: String.raw`f(x) = \sum_j \frac{K(u_j)}{\sum_l K(u_l)}\, y_j`,
+  'regression-distance': String.raw`u_j = |x - x_j|\, w`,
+  'kernel-average': 'K(u) = 1',
+  'kernel-gaussian': 'K(u) = e^{-u^2 / 2}',
+  'kernel-boxcar': String.raw`K(u) = [\,u < 1\,]`,
+  'kernel-triangular': String.raw`K(u) = \max(0, 1 - u)`,
+  'kernel-epanechikov': String.raw`K(u) = \max(0, 1 - u^2)`,
+  'kernel-tricube': String.raw`K(u) = \max(0, 1 - u^3)^3`,
 };

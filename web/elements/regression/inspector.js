@@ -1,8 +1,10 @@
 /**
- * The query's row in numbers: its prediction, and the sum weight · value that makes it, term by term.
+ * The query's row in numbers: its prediction, the sum weight · value that makes it, term by term, and the
+ * formulas behind it.
  */
+import { formulas } from '../../../build/formulas.js';
 import { fill, full, short } from '../../draw/format.js';
-import { h, list, setText } from '../dom.js';
+import { h, list, math, setText } from '../dom.js';
 
 /** Terms of smaller weights are only counted. */
 const LEAST = 0.001;
@@ -27,15 +29,18 @@ export function inspector({ lesson, strings }, look) {
     rest,
     sum,
   );
+  const formula = h('div', { class: 'part formula large' });
   const element = h(
     'div',
     { class: 'panel inspector', role: 'group', 'aria-label': words.inspector },
     h('div', { class: 'headline' }, place, value),
     none,
     parts,
+    formula,
   );
   /** Places from the left of the points whose terms are shown. @type {number[]} */
   let shown = [];
+  let kernel = '';
   terms.addEventListener('pointerleave', () => look({ place: null }));
 
   /** @param {number} at */
@@ -55,6 +60,11 @@ export function inspector({ lesson, strings }, look) {
     show(result, query) {
       const read = lesson.readQuery(result, query);
       const most = read.terms.reduce((most, { product }) => Math.max(most, Math.abs(product)), 0);
+      if (kernel !== result.state.kernel) {
+        ({ kernel } = result.state);
+        const names = ['regression', 'regression-distance', `kernel-${kernel}`];
+        formula.replaceChildren(...names.map((name) => math(formulas[name])));
+      }
       setText(place, fill(words.at, { x: short(read.x) }));
       setText(value, read.empty ? '–' : full(read.prediction));
       setText(sum, fill(words.total, { sum: short(read.prediction) }));
