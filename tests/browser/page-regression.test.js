@@ -252,7 +252,7 @@ eachBrowser((browser) => {
       });
       assert.deepEqual(over, { page: 0, parts: [] });
       const words = await figure.inside((root) => {
-        const skip = '.shapes, .code, select, style';
+        const skip = '.shapes, .code, .formula, select, style';
         const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
         const texts = [document.querySelector('attention-lessons')?.textContent ?? ''];
         while (nodes.nextNode()) {
