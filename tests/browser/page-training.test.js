@@ -4,6 +4,23 @@ import { test } from 'node:test';
 import { eachBrowser } from './harness.js';
 import { openTraining } from './training-page.js';
 
+/**
+ * Whether the browser keeps a training of that many steps.
+ * @param {number} step
+ */
+const kept = (step) =>
+  new Promise((resolve) => {
+    const request = indexedDB.open('attention-playground');
+    request.onsuccess = () => {
+      const shelf = request.result;
+      const found = shelf.transaction('runs').objectStore('runs').get('transformer');
+      found.onsuccess = () => {
+        shelf.close();
+        resolve(found.result?.step === step);
+      };
+    };
+  });
+
 eachBrowser((browser) => {
   test('train, pause, step, scrub back, rewind, resume', async () => {
     const figure = await openTraining(browser, { epochs: 1000 });
@@ -147,7 +164,7 @@ eachBrowser((browser) => {
     assert.equal(await asks(), false);
     const { step } = await figure.progress();
     const epoch = step - (step % 3);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await figure.page.waitForFunction(kept, { polling: 50 }, epoch);
 
     const again = await openTraining(browser, { epochs: 1000 });
     await again.until((root) => root.querySelector('.kept-run:not([hidden])'));

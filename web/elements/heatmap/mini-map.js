@@ -52,8 +52,9 @@ export class MiniMap {
     });
     if (canvas.width !== columns) canvas.width = columns;
     if (canvas.height !== rows) canvas.height = rows;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+    const { style } = canvas;
+    if (style.width !== `${width}px`) style.width = `${width}px`;
+    if (style.height !== `${height}px`) style.height = `${height}px`;
     const pixels = paintCells(matrix, scale, masked);
     this.#pen.putImageData(new ImageData(pixels.data, columns, rows), 0, 0);
     this.#pen.fillStyle = theme.alert;

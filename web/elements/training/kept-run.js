@@ -28,17 +28,23 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
     button(words.goOn, goOn),
     button(words.forget, forget),
   );
-  /** @type {import('./shelf.js').Kept | null} */
-  let kept = null;
+  /** What the last visit left and is offered; undefined until that is known. */
+  let kept = /** @type {import('./shelf.js').Kept | null | undefined} */ (undefined);
   /** The step that was written down last, and when. */
   let written = { key: '', step: -1, time: -Infinity };
+  /** @type {import('../run.js').RunView | undefined} */
+  let run;
 
   async function look() {
-    kept = await keptRun(lesson.name);
-    if (kept && lesson.plan(lesson.settle(kept.state)).key !== kept.key) forget();
+    const found = await keptRun(lesson.name);
+    const ofToday = found && lesson.plan(lesson.settle(found.state)).key === found.key;
+    kept = ofToday && !isBehind(found) ? found : null;
     if (kept) setText(said, fill(words.kept, { step: kept.step }));
     element.hidden = !kept;
   }
+
+  /** Whether the run that is shown has come as far. @param {import('./shelf.js').Kept} kept */
+  const isBehind = ({ key, step }) => run?.key === key && (run.latest?.step ?? -1) >= step;
 
   function goOn() {
     if (!kept) return;
@@ -70,15 +76,16 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
     update({ state, result }) {
       if (state.running) addEventListener('beforeunload', ask);
       else removeEventListener('beforeunload', ask);
-      const run = /** @type {import('../run.js').RunView | undefined} */ (result?.run);
-      if (!run?.latest) return;
+      run = result?.run;
+      if (!run?.latest || kept === undefined) return;
       const { key, latest, losses, rates } = run;
-      if (kept?.key === key && latest.step >= kept.step) withdraw();
+      // What is offered stays on the shelf until a run goes beyond it, or the reader trains another model.
+      if (kept && (kept.key === key ? !isBehind(kept) : !state.running)) return;
+      if (kept) withdraw();
       const now = performance.now();
       const known = key === written.key && latest.step === written.step;
       if (known || (state.running && now - written.time < REST)) return;
       written = { key, step: latest.step, time: now };
-      withdraw();
       keepRun(lesson.name, {
         key,
         ...latest,

@@ -93,6 +93,7 @@ export function trainingPanel(context, models) {
   const bar = h('progress', { 'aria-labelledby': ids.progress });
   const progress = h('p', { class: 'figures', id: ids.progress });
   const speed = h('p', { class: 'figures quiet speed' });
+  const left = h('p', { class: 'figures quiet speed' });
   const curves = new CurvesView(context.host, strings, (step) => {
     set({ step: Math.min(step, run.losses.length), running: false }, 'step');
   });
@@ -137,6 +138,7 @@ export function trainingPanel(context, models) {
     bar,
     progress,
     speed,
+    left,
     failed,
     curves.element,
     scrubber,
@@ -194,11 +196,11 @@ export function trainingPanel(context, models) {
       bar.max = run.steps;
       bar.value = run.step;
       setText(progress, progressWords(words, run));
-      if (!underWay) setText(speed, '');
+      if (!underWay) setText(left, '');
       else if (now - calm > CALM && run.stepsPerSecond > 0) {
         calm = now;
-        const left = fill(words.left, { time: timeWords(words, run.secondsLeft) });
-        setText(speed, `${speedWords(words, run)} · ${left}`);
+        setText(speed, speedWords(words, run));
+        setText(left, fill(words.left, { time: timeWords(words, run.secondsLeft) }));
       }
       const wrong = model.error?.field === 'step' ? model.error.message : '';
       failed.hidden = !wrong;

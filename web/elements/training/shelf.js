@@ -21,13 +21,28 @@ function open() {
   });
 }
 
+/** One thing after the other: what is put last stays. @type {Promise<unknown>} */
+let before = Promise.resolve();
+
 /**
  * @template Value
  * @param {IDBTransactionMode} mode
  * @param {(store: IDBObjectStore) => IDBRequest<Value>} ask
  * @returns {Promise<Value | null>} null where nothing can be kept
  */
-async function within(mode, ask) {
+function within(mode, ask) {
+  const answer = before.then(() => attempt(mode, ask));
+  before = answer;
+  return answer;
+}
+
+/**
+ * @template Value
+ * @param {IDBTransactionMode} mode
+ * @param {(store: IDBObjectStore) => IDBRequest<Value>} ask
+ * @returns {Promise<Value | null>}
+ */
+async function attempt(mode, ask) {
   try {
     const shelf = await open();
     return await new Promise((resolve, reject) => {

@@ -16,5 +16,6 @@ export const trainingRules = `
 .score .line > :first-child { min-width: 40px; }
 .score.stale b { color: var(--attn-quiet); font-weight: 400; }
 .model-file { margin-top: 8px; }
+.running attention-heatmap { --attn-motion: 0ms; }
 [data-drop] { outline: 2px dashed var(--attn-query); outline-offset: 6px; border-radius: 4px; }
 `;

@@ -85,6 +85,7 @@ export function translationFigure(context, surroundings) {
     setBusy: around.setBusy,
     updateInputs(next, can) {
       model = next;
+      element.classList.toggle('running', next.state.running);
       around.update(next, can);
       for (const part of [sentence, corpus, training]) part.update(next);
     },
