@@ -106,7 +106,7 @@ export function sentencePanel({ lesson, strings, dispatch }) {
   function write() {
     const { tokens } = lesson.sentenceOf(state);
     const sentence = state.sentence || textOf(tokens, data.sourceUnit);
-    if (state.sentence !== sent || text.value === '') text.value = sentence;
+    if (state.sentence !== sent || state.sentence === '') text.value = sentence;
     sent = state.sentence;
     complain('');
   }
@@ -115,11 +115,12 @@ export function sentencePanel({ lesson, strings, dispatch }) {
     element,
     update(model) {
       state = model.state;
-      if (lesson.data(state) !== data) {
+      const another = lesson.data(state) !== data;
+      if (another) {
         data = lesson.data(state);
         known = sentencesOf(data);
       }
-      if (state.sentence !== sent || text.value === '') write();
+      if (another || state.sentence !== sent) write();
       const { tokens } = lesson.sentenceOf(state);
       const { sourceVocabulary } = data.training;
       const strange = new Set(tokens.filter((token) => !sourceVocabulary.has(token)));
