@@ -197,7 +197,6 @@ export class AttentionPlayground extends HTMLElement {
     this.#result = null;
     for (const [kind] of this.#figure?.notices.all() ?? []) this.#figure?.notices.clear(kind);
     this.#history = line.startHistory(this.#lesson.defaults);
-    const { clientWidth } = this;
     this.#rebuild();
     const { signal } = this.#stop;
     const home = await openLink(this.#lesson, this.getAttribute('state') ?? '');
@@ -216,7 +215,6 @@ export class AttentionPlayground extends HTMLElement {
     this.#named = opened.state;
     this.#judge(opened);
     this.#show();
-    this.#fit(clientWidth); // as wide as its host, it is laid out only once
   }
 
   /**

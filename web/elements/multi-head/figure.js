@@ -103,6 +103,7 @@ export function multiHeadFigure(context, surroundings) {
         shapes.element.open = around.roomy;
       }
       const room = center.clientWidth;
+      painter.look();
       const across = room < 200 ? 2 : room < 480 ? 3 : 6;
       const size = Math.min(104, Math.floor((room + GAP) / across) - GAP);
       center.dataset.across = String(across);

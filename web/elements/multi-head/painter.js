@@ -122,7 +122,12 @@ export class Painter {
    * @param {import('../heatmap/mini-map.js').Picture} picture
    */
   paint(map, picture) {
+    map.paint(picture, this.size, this.look());
+  }
+
+  /** The theme; it costs nothing to ask for where all is laid out, and a layout elsewhere. */
+  look() {
     this.theme ??= themeOf(this.host);
-    map.paint(picture, this.size, this.theme);
+    return this.theme;
   }
 }
