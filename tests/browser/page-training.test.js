@@ -50,7 +50,7 @@ eachBrowser((browser) => {
       });
       await figure.until((root) => !root.querySelector('.score.stale'));
       const words = await figure.inside(
-        (root) => root.querySelector('.training output')?.textContent,
+        (root) => root.querySelector('.training .where')?.textContent,
       );
       const { step } = await figure.progress();
       assert.equal(words, `epoch ${step / 3}`);

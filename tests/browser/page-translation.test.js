@@ -56,7 +56,7 @@ eachBrowser((browser) => {
         const map = /** @type {any} */ (root.querySelector('attention-heatmap'));
         return {
           words: [...root.querySelectorAll('.decoding .word')].map((word) => word.textContent),
-          at: root.querySelector('.decoding output')?.textContent,
+          at: root.querySelector('.decoding .where')?.textContent,
           likely: [...root.querySelectorAll('.decoding .row .token')].map(
             (token) => token.textContent,
           ),
@@ -122,6 +122,38 @@ eachBrowser((browser) => {
     await figure.until(
       (root) => root.querySelector('.sentence ~ .words')?.textContent === 'onetwo.',
     );
+  });
+
+  test('pairs of one’s own that are typed; none is held out of so few', async () => {
+    const figure = await openTraining(browser, { corpus: 'english-french', own: '' });
+    await figure.press('your own');
+    const field = await figure.find('.corpus textarea');
+    assert.equal(await figure.inside((root) => root.activeElement?.localName), 'textarea');
+    await field.type('no pair');
+    await figure.inside((root) =>
+      /** @type {HTMLElement} */ (root.querySelector('.corpus textarea')).blur(),
+    );
+    await figure.until((root) =>
+      root.querySelector('.corpus .error')?.textContent?.includes('No line of it has a pair'),
+    );
+    assert.match(
+      (await figure.inside((root) => root.querySelector('.corpus')?.textContent)) ?? '',
+      /1 line left out:.*line 1: no tab/,
+    );
+    await figure.inside((root) => {
+      const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea'));
+      area.value = 'a b\tc d';
+      area.dispatchEvent(new Event('change'));
+    });
+    await figure.until((root) => root.querySelector('.sentence ~ .words')?.textContent === 'ab');
+    assert.deepEqual(await figure.errors(), []);
+    assert.ok(
+      await figure.inside(
+        (root) => !(/** @type {any} */ (root.querySelector('.score')).checkVisibility()),
+      ),
+    );
+    await figure.press('English → French');
+    await figure.until((root) => root.querySelector('.score b')?.textContent);
   });
 
   test('a weight typed over, and taken back', async () => {

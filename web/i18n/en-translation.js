@@ -141,6 +141,7 @@ export default {
     loadHelp: 'A safetensors file saved here or with PyTorch; it can also be dropped here.',
     loaded: 'Training starts from {name}.',
     unload: 'Initial weights again',
+    noFiles: 'This frame may not save files.',
     noFit: 'The file does not fit this model: {message}',
     noModel: '{name} is no model: {message}',
     said: {

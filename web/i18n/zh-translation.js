@@ -138,6 +138,7 @@ export default {
     loadHelp: '由本页或 PyTorch 保存的 safetensors 文件，也可以拖到这里。',
     loaded: '训练从 {name} 开始。',
     unload: '改回初始权重',
+    noFiles: '此框架不能保存文件。',
     noFit: '文件与此模型不符：{message}',
     noModel: '{name} 不是模型文件：{message}',
     said: {

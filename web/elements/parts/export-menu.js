@@ -152,7 +152,7 @@ export function exportMenu(strings, make) {
  * Whether this is a frame in a sandbox that gives no leave to save: it would be silent. A page that may
  * not see its frame has no origin of its own there, else the browser saves.
  */
-function mayNotSave() {
+export function mayNotSave() {
   const sandbox = window.frameElement?.getAttribute('sandbox');
   if (typeof sandbox === 'string') return !/\ballow-downloads\b/.test(sandbox);
   return self.origin === 'null' && window.top !== window;

@@ -6,7 +6,8 @@ import { fill } from '../../draw/format.js';
 import { h, list, setAttribute, setText } from '../dom.js';
 import { fold } from './fold.js';
 
-/** @typedef {import('../../lessons/index.js').Lesson & { tensors: Record<string, unknown> }} Named */
+/** @typedef {import('../../lessons/index.js').Lesson & { tensors?: Record<string, unknown> }} Named those
+ *   of the model that have a name; by default all have */
 
 /**
  * @param {import('./controls.js').Context<Named>} context
@@ -28,7 +29,8 @@ export function shapeTable({ lesson, strings, dispatch }) {
   );
   /** @type {import('../../../wasm/engine.js').TensorInfo[]} */
   let tensors = [];
-  const shown = new Set(lesson.table.show.choices);
+  const { tensors: named } = lesson;
+  const { choices } = lesson.table.show;
 
   /** @param {number} index */
   function make(index) {
@@ -46,15 +48,15 @@ export function shapeTable({ lesson, strings, dispatch }) {
     element,
     update({ state, result }) {
       if (!result) return;
-      tensors = result.tensors.filter((/** @type {{ name: string }} */ { name }) =>
-        Object.hasOwn(lesson.tensors, name),
+      tensors = result.tensors.filter(
+        (/** @type {{ name: string }} */ { name }) => !named || Object.hasOwn(named, name),
       );
       describe(String(tensors.length));
       list(body, tensors, make, (row, tensor) => {
         const [name, shape, sources] = [...row.children];
         const button = /** @type {Element} */ (name.firstElementChild);
         breakable(button, tensor.name);
-        setAttribute(button, 'disabled', !shown.has(tensor.name));
+        setAttribute(button, 'disabled', choices !== undefined && !choices.includes(tensor.name));
         setAttribute(button, 'aria-pressed', String(tensor.name === state.show));
         const [letters, numbers] = shape.children;
         setText(letters, `[${tensor.axes.join(', ')}]`);

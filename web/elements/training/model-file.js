@@ -4,6 +4,7 @@
 import { decodeSafetensors } from '../../../wasm/safetensors.js';
 import { fill } from '../../draw/format.js';
 import { h, setAttribute, setText } from '../dom.js';
+import { mayNotSave } from '../parts/export-menu.js';
 
 /**
  * @param {import('../parts/controls.js').Context<import('./panel.js').Lesson>} context
@@ -57,6 +58,7 @@ export function modelFile({ lesson, strings, dispatch }, models) {
   );
 
   async function save() {
+    if (mayNotSave()) return say(words.noFiles);
     say('');
     try {
       const bytes = await models.save();

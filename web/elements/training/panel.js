@@ -105,7 +105,7 @@ export function trainingPanel(context, models) {
     step: '1',
     oninput: () => set({ step: stops()[scrub.valueAsNumber], running: false }, 'step'),
   });
-  const scrubbed = h('output', { class: 'figures', htmlFor: ids.scrub });
+  const scrubbed = h('span', { class: 'figures where' });
   const scrubber = h(
     'div',
     { class: 'control slider' },

@@ -15,6 +15,7 @@ export const trainingRules = `
 .score b { min-width: 56px; font-weight: 600; }
 .score .line > :first-child { min-width: 40px; }
 .score.stale b { color: var(--attn-quiet); font-weight: 400; }
+.none-held-out .score { display: none; }
 .model-file { margin-top: 8px; }
 .running attention-heatmap { --attn-motion: 0ms; }
 [data-drop] { outline: 2px dashed var(--attn-query); outline-offset: 6px; border-radius: 4px; }

@@ -20,7 +20,21 @@ const SHOWN = 100_000;
 export function corpusPanel(context) {
   const { lesson, strings, dispatch } = context;
   const words = strings.translation;
-  const choice = makers.radios({ as: 'radios', name: 'corpus' }, context);
+  /** Whether the reader asked for pairs of their own and has not given any yet. */
+  let asked = false;
+  const choice = makers.radios(
+    { as: 'radios', name: 'corpus' },
+    {
+      ...context,
+      dispatch(intent) {
+        asked = intent.values.corpus === 'own';
+        own.hidden = !asked;
+        if (!asked || text.value !== '') dispatch(intent);
+        else text.focus();
+      },
+    },
+  );
+  const frequency = makers.slider({ as: 'slider', name: 'minFrequency' }, context);
   const facts = h('p', { class: 'note', role: 'status' });
   const ids = { text: freshId(), error: freshId() };
   const text = h('textarea', {
@@ -60,6 +74,7 @@ export function corpusPanel(context) {
     text,
     error,
     malformed,
+    frequency.element,
   );
   const element = h(
     'div',
@@ -83,6 +98,7 @@ export function corpusPanel(context) {
     own.hidden = false;
     if (pairs.length === 0) return name(problems);
     sent = lines;
+    asked = false;
     dispatch({ type: 'set', values: { corpus: 'own', own: lines } });
   }
 
@@ -108,7 +124,9 @@ export function corpusPanel(context) {
     element,
     update(model) {
       const { state } = model;
-      choice.update(model);
+      const corpus = asked ? 'own' : state.corpus;
+      choice.update({ ...model, state: { ...state, corpus } });
+      frequency.update(model);
       const { training, unseen, problems } = lesson.data(state);
       const pairs = fill(words.pairs, { training: training.size, heldOut: unseen?.size ?? 0 });
       const sizes = {
@@ -116,13 +134,13 @@ export function corpusPanel(context) {
         target: training.targetVocabulary.size,
       };
       setText(facts, `${pairs} · ${fill(words.vocabulary, sizes)}`);
-      own.hidden = state.corpus !== 'own';
+      own.hidden = corpus !== 'own';
       if (state.own !== sent || text.value === '') {
         sent = state.own;
         text.value = sent.length > SHOWN ? '' : sent;
         setText(error, '');
       }
-      name(problems);
+      if (!asked) name(state.corpus === 'own' ? problems : []);
     },
   };
 }

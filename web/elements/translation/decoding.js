@@ -50,7 +50,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
     step: '1',
     oninput: () => go(slider.valueAsNumber),
   });
-  const where = h('output', { class: 'figures', htmlFor: ids.slider });
+  const where = h('span', { class: 'figures where' });
   const chips = h('ol', { class: 'words', 'aria-label': words.decoded });
   const unfinished = h('p', { class: 'note' }, words.unfinished);
   const trap = h('p', { class: 'note' }, words.asD2l);

@@ -11,6 +11,7 @@
  */
 import { bringFile } from '../../lessons/translation.js';
 import { frame } from '../parts/frame.js';
+import { shapeTable } from '../parts/shape-table.js';
 import { torchCode } from '../parts/torch-code.js';
 import { trainingPanel } from '../training/panel.js';
 import { corpusPanel } from './corpus-panel.js';
@@ -55,6 +56,8 @@ export function translationFigure(context, surroundings) {
   const training = trainingPanel(context, { ...surroundings.model, bring: bringFile });
   const written = decoding(context, pictures);
   const cellReader = cellInspector(context);
+  const shapes = shapeTable(context);
+  shapes.element.addEventListener('toggle', () => model && shapes.update(model));
   const torch = torchCode(context, around.menu.copyTorch);
 
   const element = around.compose({
@@ -71,6 +74,7 @@ export function translationFigure(context, surroundings) {
     ],
     side: [
       ['inspector', cellReader.element],
+      ['shapes', shapes.element],
       ['torch', torch.element],
     ],
   });
@@ -86,6 +90,7 @@ export function translationFigure(context, surroundings) {
     updateInputs(next, can) {
       model = next;
       element.classList.toggle('running', next.state.running);
+      element.classList.toggle('none-held-out', !lesson.data(next.state).unseen);
       around.update(next, can);
       for (const part of [sentence, corpus, training]) part.update(next);
     },
@@ -95,6 +100,7 @@ export function translationFigure(context, surroundings) {
       if (!result) return;
       element.classList.remove('waiting');
       for (const part of [maps, map, written, torch]) part.update({ ...next, result });
+      if (shapes.element.open) shapes.update(next);
       const row = state.token === 'all' ? null : Math.max(0, written.written - 1);
       const block = lesson.blocksOf(result).find(({ tensor }) => tensor === state.show);
       map.light(block?.kind === 'encoder' ? null : row);
