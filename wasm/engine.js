@@ -35,14 +35,6 @@ const MAX_RANK = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The smallest module that uses a SIMD instruction: i32.const 0, i8x16.splat, drop. */
-const SIMD_PROBE = Uint8Array.of(
-  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0],
-  ...[10, 9, 1, 7, 0, 65, 0, 253, 15, 26, 11],
-);
-
-export const simdSupported = () => WebAssembly.validate(SIMD_PROBE);
-
 /**
  * @param {BufferSource} bytes
  * @param {string} from  where they come from, for messages

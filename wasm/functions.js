@@ -4,7 +4,7 @@
  * the next call works.
  */
 
-import { Core, compile, simdSupported } from './engine.js';
+import { Core, compile } from './engine.js';
 import { AttentionError, show } from './error.js';
 import { KernelRegression } from './kernel-regression.js';
 import { AttentionLayer } from './models.js';
@@ -112,13 +112,13 @@ export async function startEngine(bytes, from) {
 }
 
 /**
- * The SIMD twin, or where it is absent or wrong the scalar one; both give the same bits.
+ * The SIMD twin, or where it does not compile or is wrong the scalar one; both give the same bits.
  * @param {Uint8Array<ArrayBuffer>} wasm  the SIMD twin
  * @param {'auto' | 'on' | 'off'} simd
  * @returns {Promise<Engine>}
  */
 export async function startTwin(wasm, simd) {
-  if (simd === 'on' || (simd === 'auto' && simdSupported())) {
+  if (simd !== 'off') {
     try {
       return await startEngine(wasm, 'the SIMD core');
     } catch (error) {

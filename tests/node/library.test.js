@@ -34,6 +34,16 @@ test('createEngine picks a binary, and says which', async () => {
   assert.equal(engines.scalar.simd, false);
 });
 
+test('where the SIMD core does not compile its scalar twin runs', async (t) => {
+  const { compile } = WebAssembly;
+  t.mock.method(WebAssembly, 'compile', async (bytes) => {
+    if (Buffer.from(bytes).toString('latin1').endsWith('scalar')) return compile(bytes);
+    throw new WebAssembly.CompileError('no vectors here');
+  });
+  assert.equal((await library.createEngine()).simd, false);
+  await assert.rejects(library.createEngine({ simd: 'on' }), /damaged/);
+});
+
 test('createEngine says which binary it was given', async () => {
   const bytes = (name) => readFileSync(new URL(`../../dist/${name}`, import.meta.url));
   assert.equal((await library.createEngine({ wasm: bytes('attention.wasm') })).simd, true);
