@@ -188,49 +188,50 @@ eachBrowser((browser) => {
     );
   });
 
-  test('a model that is saved is what training starts from when it is dropped again', async () => {
-    const figure = await openTraining(browser, { step: 12 });
-    await figure.at(12);
-    const trained = await figure.map();
-    await figure.inside((root) => {
-      const make = URL.createObjectURL;
-      URL.createObjectURL = (blob) => {
-        /** @type {any} */ (root).saved = blob;
-        return make(blob);
-      };
-      HTMLAnchorElement.prototype.click = () => {};
+  for (const lesson of /** @type {const} */ (['transformer', 'bahdanau']))
+    test(`${lesson}: a model that is saved is what training starts from when it is dropped again`, async () => {
+      const figure = await openTraining(browser, { step: 12 }, { lesson });
+      await figure.at(12);
+      const trained = await figure.map();
+      await figure.inside((root) => {
+        const make = URL.createObjectURL;
+        URL.createObjectURL = (blob) => {
+          /** @type {any} */ (root).saved = blob;
+          return make(blob);
+        };
+        HTMLAnchorElement.prototype.click = () => {};
+      });
+      await figure.press('Save the model');
+      await figure.until((root) => /** @type {any} */ (root).saved);
+      await figure.act('Rewind');
+      await figure.at(0);
+      await figure.inside((root) => {
+        const carried = new DataTransfer();
+        const { saved } = /** @type {any} */ (root);
+        carried.items.add(new File([saved], 'mine.safetensors'));
+        const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+        root.querySelector('.training')?.dispatchEvent(drop);
+      });
+      await figure.until((root) =>
+        root.querySelector('.model-file')?.textContent?.includes('starts from mine.safetensors'),
+      );
+      await figure.at(0);
+      const { data } = await figure.map();
+      assert.deepEqual(data, trained.data);
+      await figure.press('Initial weights again');
+      await figure.until(
+        (root) => !root.querySelector('.model-file .line:nth-child(2):not([hidden])'),
+      );
+      await figure.inside((root) => {
+        const carried = new DataTransfer();
+        carried.items.add(new File(['no model'], 'note.txt'));
+        const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+        root.querySelector('.training')?.dispatchEvent(drop);
+      });
+      await figure.until((root) =>
+        root.querySelector('.model-file')?.textContent?.includes('note.txt is no model'),
+      );
     });
-    await figure.press('Save the model');
-    await figure.until((root) => /** @type {any} */ (root).saved);
-    await figure.act('Rewind');
-    await figure.at(0);
-    await figure.inside((root) => {
-      const carried = new DataTransfer();
-      const { saved } = /** @type {any} */ (root);
-      carried.items.add(new File([saved], 'mine.safetensors'));
-      const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
-      root.querySelector('.training')?.dispatchEvent(drop);
-    });
-    await figure.until((root) =>
-      root.querySelector('.model-file')?.textContent?.includes('starts from mine.safetensors'),
-    );
-    await figure.at(0);
-    const { data } = await figure.map();
-    assert.deepEqual(data, trained.data);
-    await figure.press('Initial weights again');
-    await figure.until(
-      (root) => !root.querySelector('.model-file .line:nth-child(2):not([hidden])'),
-    );
-    await figure.inside((root) => {
-      const carried = new DataTransfer();
-      carried.items.add(new File(['no model'], 'note.txt'));
-      const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
-      root.querySelector('.training')?.dispatchEvent(drop);
-    });
-    await figure.until((root) =>
-      root.querySelector('.model-file')?.textContent?.includes('note.txt is no model'),
-    );
-  });
 
   test('a loss that is no number: where, and a way back', async () => {
     const figure = await openTraining(browser, { learningRate: 1e30, clip: 'off' });

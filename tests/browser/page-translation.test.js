@@ -175,6 +175,24 @@ eachBrowser((browser) => {
     assert.deepEqual((await figure.map()).data, before.data);
   });
 
+  test('the sentence stands in its field, also in another language and from another corpus', async () => {
+    const figure = await openTraining(browser, { corpus: 'english-french' });
+    const field = () =>
+      figure.inside(
+        (root) => /** @type {HTMLInputElement} */ (root.querySelector('input.sentence')).value,
+      );
+    const french = await field();
+    assert.match(french, /^i .*[.?]$/);
+    await figure.page.evaluate(() => {
+      document.documentElement.lang = 'zh-CN';
+    });
+    await figure.until((root) => root.textContent?.includes('要翻译的句子'));
+    assert.equal(await field(), french);
+    await figure.press('英语 → 中文');
+    assert.notEqual(await field(), french);
+    assert.notEqual(await field(), '');
+  });
+
   test('without attention there is no map, and a sentence says so', async () => {
     const figure = await openTraining(browser, {}, { lesson: 'bahdanau' });
     const { rowLabels, columnLabels, mask } = await figure.map();

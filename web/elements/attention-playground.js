@@ -293,7 +293,7 @@ export class AttentionPlayground extends HTMLElement {
           failed: (error) => this.#notExported(error),
         },
         model: {
-          save: async () => /** @type {Evaluator} */ (this.#evaluator).save('torch'),
+          save: async (names) => /** @type {Evaluator} */ (this.#evaluator).save(names),
           restore: (kept) => this.#evaluator?.restore(kept),
         },
         wanted: wantedPanels(this, this.#lesson.panels),

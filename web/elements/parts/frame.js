@@ -24,7 +24,8 @@ import { notices } from './notices.js';
  * @typedef {object} Surroundings what the playground gives a figure beside its context
  * @property {{ undo: () => void, redo: () => void, reset: () => void }} actions
  * @property {import('./export-menu.js').Exports} exports
- * @property {Pick<import('../training/panel.js').Models, 'save' | 'restore'>} model of a lesson that trains
+ * @property {{ save: (names: 'own' | 'torch') => Promise<Uint8Array>,
+ *   restore: import('../training/panel.js').Models['restore'] }} model of a lesson that trains
  * @property {string[] | null} wanted names of panels, null for all
  * @property {ReturnType<ReturnType<typeof notices>['all']>} [notes] that are to be said again
  *

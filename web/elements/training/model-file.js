@@ -10,9 +10,8 @@ import { mayNotSave } from '../parts/export-menu.js';
  * @param {import('../parts/controls.js').Context<import('./panel.js').Lesson>} context
  * @param {import('./panel.js').Models} models
  */
-export function modelFile({ lesson, strings, dispatch }, models) {
+export function modelFile({ strings, dispatch }, models) {
   const words = strings.training;
-  let { step } = lesson.defaults;
   const said = h('p', { class: 'note', role: 'status' });
   const input = h('input', {
     type: 'file',
@@ -63,7 +62,7 @@ export function modelFile({ lesson, strings, dispatch }, models) {
     try {
       const bytes = await models.save();
       const url = URL.createObjectURL(new Blob([/** @type {any} */ (bytes)]));
-      h('a', { href: url, download: `${lesson.name}-step-${step}.safetensors` }).click();
+      h('a', { href: url, download: 'model.safetensors' }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10_000);
     } catch (error) {
       say(/** @type {Error} */ (error).message);
@@ -95,7 +94,6 @@ export function modelFile({ lesson, strings, dispatch }, models) {
     takeFrom: (target) => takeDrops(target, take),
     /** @param {import('../parts/controls.js').Model} model */
     update({ state, error }) {
-      step = state.step;
       if (error?.field === 'loaded') say(fill(words.noFit, { message: error.message }));
       loaded.hidden = !state.loaded;
       // A file is known by its name, its size and a sum over it.

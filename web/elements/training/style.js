@@ -9,6 +9,7 @@ export const trainingRules = `
 .training progress::-webkit-progress-bar { background: var(--attn-hairline); }
 .training progress::-webkit-progress-value { background: var(--attn-query); }
 .training progress::-moz-progress-bar { background: var(--attn-query); }
+.training .line > label { font-size: 13px; }
 .speed { min-height: 18px; }
 .training .curves { margin-top: 8px; }
 .score { margin-top: 12px; min-height: 58px; }

@@ -53,7 +53,13 @@ export function translationFigure(context, surroundings) {
     looked = cell;
     if (model) cellReader.update(model, looked);
   });
-  const training = trainingPanel(context, { ...surroundings.model, bring: bringFile });
+  const { save, restore } = surroundings.model;
+  const training = trainingPanel(context, {
+    // A recurrent model's own names are PyTorch's already.
+    save: () => save(lesson.name === 'transformer' ? 'torch' : 'own'),
+    bring: bringFile,
+    restore,
+  });
   const written = decoding(context, pictures);
   const cellReader = cellInspector(context);
   const shapes = shapeTable(context);

@@ -18,7 +18,8 @@ export function sentencePanel({ lesson, strings, dispatch }) {
   let state = lesson.defaults;
   let data = lesson.data(state);
   let known = sentencesOf(data);
-  let sent = '';
+  /** What the field holds in the state's name; null: it has still to be written. */
+  let sent = /** @type {string | null} */ (null);
 
   const text = h('input', {
     type: 'text',
@@ -105,8 +106,7 @@ export function sentencePanel({ lesson, strings, dispatch }) {
   /** Writes the sentence of the state, unless the reader typed it so. */
   function write() {
     const { tokens } = lesson.sentenceOf(state);
-    const sentence = state.sentence || textOf(tokens, data.sourceUnit);
-    if (state.sentence !== sent || state.sentence === '') text.value = sentence;
+    text.value = state.sentence || textOf(tokens, data.sourceUnit);
     sent = state.sentence;
     complain('');
   }
