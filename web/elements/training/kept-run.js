@@ -9,9 +9,6 @@ import { forgetRun, keepRun, keptRun } from './shelf.js';
 /** A state is large: while a run goes on it is written down no more often, in milliseconds. */
 const REST = 2000;
 
-/** @param {BeforeUnloadEvent} event */
-const ask = (event) => event.preventDefault();
-
 /**
  * @param {import('../parts/controls.js').Context<import('./panel.js').Lesson>} context
  * @param {(kept: import('./shelf.js').Kept) => void} restore hands a run to the evaluator
@@ -34,6 +31,8 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
   let written = { key: '', step: -1, time: -Infinity };
   /** @type {import('../run.js').RunView | undefined} */
   let run;
+  // Each figure has its own: another one on the page may end its run first.
+  const ask = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
 
   async function look() {
     const found = await keptRun(lesson.name);

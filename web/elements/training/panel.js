@@ -75,15 +75,16 @@ export function trainingPanel(context, models) {
       },
       words[name],
     );
+  /** Stays with the numbers that are there, also on the way to a step. */
+  const halt = () => set(state.running ? { running: false } : { step: run.step });
   const main = button('train', () => {
-    if (state.running) set({ running: false });
-    else if (underWay) set({ step: run.step });
+    if (underWay) halt();
     else set(anew() ? { step: 0, running: true } : { running: true });
   });
   main.classList.add('main');
   const one = button('one', () => set({ step: state.step + 1, running: false }));
   const stop = button('stop', () => {
-    set({ running: false });
+    halt();
     ended = true;
     show();
   });
