@@ -9,7 +9,7 @@
 
 import { parseArgs } from 'node:util';
 import { createEngine } from '../wasm/attention.js';
-import { train } from '../wasm/training.js';
+import { train } from '../wasm/epochs.js';
 import { alignmentAgreement } from '../web/text/alignment.js';
 import { meanBleu } from '../web/text/bleu.js';
 import { englishChinese } from '../web/text/corpora/english-chinese.js';

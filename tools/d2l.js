@@ -14,7 +14,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createEngine } from '../wasm/attention.js';
-import { train } from '../wasm/training.js';
+import { train } from '../wasm/epochs.js';
 import { bleu } from '../web/text/bleu.js';
 import { DataSet, decode, encode } from '../web/text/data-set.js';
 import { readPairs } from '../web/text/pairs.js';

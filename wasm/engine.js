@@ -7,6 +7,7 @@
  */
 
 import { AttentionError, show } from './error.js';
+import { checkOverride } from './override.js';
 import { SCALAR_MARK } from './scalar.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -20,7 +21,7 @@ import { SCALAR_MARK } from './scalar.js';
  * @property {Record<string, number>} rowFlags
  * @property {Record<string, StructLayout>} structs
  */
-/** @typedef {{ name: string, at: (number | null)[], value: number }} Override */
+/** @typedef {import('./override.js').Override} Override */
 /**
  * @typedef {object} TensorInfo
  * @property {string} name
@@ -96,43 +97,6 @@ export async function load(address) {
     throw new AttentionError('BAD_WASM', `No WebAssembly at ${url}: status ${response.status}`);
   }
   return response.arrayBuffer();
-}
-
-/**
- * @param {unknown} override
- * @returns {Override}
- */
-export function checkOverride(override) {
-  const { name, at, value, ...rest } = /** @type {any} */ (override ?? {});
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) {
-    throw new AttentionError(
-      'UNKNOWN_OPTION',
-      `an override has no field "${unknown}"; it has name, at and value`,
-      { option: 'overrides' },
-    );
-  }
-  if (typeof name !== 'string' || !Array.isArray(at) || typeof value !== 'number') {
-    throw new AttentionError(
-      'BAD_VALUE',
-      `the override of ${show(name)} at ${show(at)} by ${show(value)} must be ` +
-        '{ name: string, at: a list of indices, value: number }',
-      { option: 'overrides' },
-    );
-  }
-  const isIndex = (/** @type {unknown} */ index) =>
-    index === null || (Number.isInteger(index) && Number(index) >= 0 && Number(index) < 2 ** 31);
-  const bad = at.findIndex((index) => !isIndex(index));
-  if (bad >= 0) {
-    throw new AttentionError(
-      'BAD_VALUE',
-      `an override of ${name} at ${show(at[bad])}: not an index`,
-      {
-        option: 'overrides',
-      },
-    );
-  }
-  return { name, at, value };
 }
 
 /** One instance of the core with its tape. */

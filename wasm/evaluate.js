@@ -8,11 +8,11 @@
  * evaluation can be interrupted.
  */
 
+import { batchesOf, train } from './epochs.js';
 import { AttentionError } from './error.js';
 import { decodeSafetensors } from './safetensors.js';
-import { batchesOf, train } from './training.js';
 
-/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./override.js').Override} Override */
 /** @typedef {import('./engine.js').TensorInfo} TensorInfo */
 /** @typedef {import('./sequences.js').Decoded} Decoded */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -43,7 +43,7 @@ import { batchesOf, train } from './training.js';
  * @typedef {object} Training
  * @property {Record<string, any[]>} [pairs]  a batch of all pairs, for epochs in seeded order
  * @property {any} [batch]  instead: what every step is trained on
- * @property {Omit<import('./training.js').TrainingPlan, 'epochs'>} plan
+ * @property {Omit<import('./epochs.js').TrainingPlan, 'epochs'>} plan
  * @property {number} steps  of training behind the numbers
  * @property {number} [start]  where a run that is to be watched begins: a core that is further goes back
  * @property {{ name: string, bytes: Uint8Array }} [initial]  a safetensors file instead of the initial weights

@@ -38,7 +38,7 @@ import { Transformer } from './transformer.js';
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {import('./tensor.js').TensorLike} TensorLike */
 /** @typedef {import('./engine.js').TensorInfo} TensorInfo */
-/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./override.js').Override} Override */
 /** @typedef {import('./options.js').MaskOptions} MaskOptions */
 /** @typedef {import('./options.js').AttentionOptions} AttentionOptions */
 /** @typedef {import('./models.js').AttentionLayerConfig} AttentionLayerConfig */

@@ -9,7 +9,7 @@ import { reshape, toTensor } from './tensor.js';
 import { checkTraining, TrainableModel } from './trainable.js';
 
 /** @typedef {import('./engine.js').Core} Core */
-/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./override.js').Override} Override */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {import('./tensor.js').TensorLike} TensorLike */
 /**

@@ -2,7 +2,6 @@
  * Models: named tensors, overrides, forward. Each has a WebAssembly instance of its own.
  */
 
-import { checkOverride } from './engine.js';
 import { AttentionError, show } from './error.js';
 import {
   ATTENTION_OPTIONS,
@@ -13,10 +12,11 @@ import {
   seed,
   text,
 } from './options.js';
+import { checkOverride } from './override.js';
 import { toTensor } from './tensor.js';
 
 /** @typedef {import('./engine.js').Core} Core */
-/** @typedef {import('./engine.js').Override} Override */
+/** @typedef {import('./override.js').Override} Override */
 /** @typedef {import('./engine.js').TensorInfo} TensorInfo */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {import('./options.js').AttentionOptions} AttentionOptions */

@@ -2,8 +2,8 @@
 // on the way cost, and whether memory stays as it is.
 
 import { createEngine } from '../../wasm/attention.js';
+import { batchesOf, train } from '../../wasm/epochs.js';
 import { createEvaluator } from '../../wasm/evaluate.js';
-import { batchesOf, train } from '../../wasm/training.js';
 import { lessons } from '../../web/lessons/index.js';
 
 const STEPS = 60;

@@ -79,7 +79,7 @@ const ofRun = [
  * @property {(state: State) => object} config of the core's model, beside vocabularies
  * @property {(state: State) => string[]} blocks that have weights, in reading order
  * @property {(state: State, tensor: string) => boolean} has whether there is such a tensor
- * @property {(edit: Edit) => import('../../wasm/engine.js').Override} overrideOf
+ * @property {(edit: Edit) => import('../../wasm/override.js').Override} overrideOf
  * @property {boolean} padded whether the encoder reads padding, as it did in training
  * @property {(state: State) => string[]} masks tensors that say which weights are masked
  * @property {(state: State) => string[]} caches tensors that hold what is kept from token to token
