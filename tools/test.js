@@ -154,7 +154,7 @@ const programs = end < 0 ? [] : args.slice(end + 1);
 const runners = {
   c: () => runPrograms(programs),
   node: () => runFiles('tests/node', JOBS),
-  browser: () => runFiles('tests/browser', 1),
+  browser: () => runFiles('tests/browser', JOBS),
 };
 
 const counts = /** @type {Count[]} */ ([]);
