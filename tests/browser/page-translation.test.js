@@ -122,6 +122,10 @@ eachBrowser((browser) => {
     await figure.until(
       (root) => root.querySelector('.sentence ~ .words')?.textContent === 'onetwo.',
     );
+    const kept = await figure.inside(
+      (root) => /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea')).value,
+    );
+    assert.equal(kept, lines.join('\n'), 'and can be edited');
   });
 
   test('pairs of one’s own that are typed; none is held out of so few', async () => {

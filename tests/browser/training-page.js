@@ -26,23 +26,30 @@ const small = {
 const plan = { corpus: 'own', own, batchSize: 4, epochs: 10, learningRate: 0.01 };
 
 /**
+ * @param {object} values of the state, beside the small model
+ * @param {'transformer' | 'bahdanau'} [lesson]
+ */
+export function linkTo(values, lesson = 'transformer') {
+  const { table, defaults, reduce } = lessons[lesson];
+  const all = { ...small[lesson], ...plan, ...values };
+  return encodeState(table, reduce(defaults, { type: 'load', values: all }));
+}
+
+/**
  * @param {import('./harness.js').Browser} browser
  * @param {object} [values] of the state, beside the small model
  * @param {{ lesson?: 'transformer' | 'bahdanau' } & Parameters<typeof openFigure>[2]} [options]
  */
 export async function openTraining(browser, values = {}, { lesson = 'transformer', ...more } = {}) {
-  const { table, defaults, reduce } = lessons[lesson];
-  const state = reduce(defaults, {
-    type: 'load',
-    values: { ...small[lesson], ...plan, ...values },
-  });
-  const link = await encodeState(table, state);
+  const link = await linkTo(values, lesson);
   const figure = await openFigure(
     browser,
     `<script src="/dist/attention-playground.js"></script><h1>Test</h1><attention-playground lesson="${lesson}" state="${link}"></attention-playground>`,
     more,
   );
-  await figure.until((root) => root.querySelector('.score b')?.textContent);
+  await figure.until((root) =>
+    root.querySelector('.score b:not(:empty), .training .error:not([hidden])'),
+  );
   return Object.assign(figure, {
     /** How far the training is, of how many steps. */
     progress: () =>

@@ -428,8 +428,11 @@ export class AttentionPlayground extends HTMLElement {
 
   /** Training came to a loss that is no number: it stops where the numbers were good. @param {Failure} failure */
   #diverged(failure) {
-    const state = line.present(this.#history);
-    this.#history = line.amend(this.#history, { ...state, running: false });
+    /** @type {State} */
+    const state = { ...line.present(this.#history), running: false };
+    if (!this.#result) state.step = 0; // there are no numbers yet: the initial weights have some
+    this.#history = line.amend(this.#history, state);
+    if (!this.#result) this.#show();
     this.#error = { field: 'step', failure };
   }
 

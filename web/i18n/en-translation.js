@@ -175,6 +175,7 @@ export default {
     own: 'Your own pairs: one a line, a tab between the two sentences',
     choose: 'Choose a file',
     dropHere: 'or drop one here, or paste its lines:',
+    cut: 'The file is long: its first {count} pairs are used.',
     noPairs: 'No line of it has a pair.',
     malformed: '{count} lines left out:',
     malformedOne: '1 line left out:',

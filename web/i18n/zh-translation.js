@@ -172,6 +172,7 @@ export default {
     own: '自己的句对：每行一对，两句之间用制表符隔开',
     choose: '选择文件',
     dropHere: '也可以把文件拖到这里，或粘贴内容：',
+    cut: '文件较长，只使用前 {count} 对。',
     noPairs: '没有一行是句对。',
     malformed: '略去 {count} 行：',
     malformedOne: '略去 1 行：',

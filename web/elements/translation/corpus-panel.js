@@ -3,6 +3,7 @@
  * is chosen, dropped or pasted. Lines that are no pair are counted and named.
  */
 import { fill } from '../../draw/format.js';
+import { MOST_PAIRS, MOST_TEXT } from '../../lessons/translation-data.js';
 import { readPairs } from '../../text/pairs.js';
 import { freshId, h, list, setText } from '../dom.js';
 import { makers } from '../parts/controls.js';
@@ -47,6 +48,7 @@ export function corpusPanel(context) {
     onpaste: () => setTimeout(() => take(text.value)),
   });
   const error = h('p', { class: 'error', id: ids.error, role: 'alert' });
+  const cut = h('p', { class: 'note', role: 'status' });
   const count = h('p', { class: 'note' });
   const named = h('ol', { class: 'note' });
   const malformed = h('div', { role: 'status' }, count, named);
@@ -73,6 +75,7 @@ export function corpusPanel(context) {
     ),
     text,
     error,
+    cut,
     malformed,
     frequency.element,
   );
@@ -87,18 +90,29 @@ export function corpusPanel(context) {
 
   /** @param {File} chosen */
   async function read(chosen) {
-    take(await chosen.text());
+    try {
+      take(await chosen.text());
+    } catch (failure) {
+      asked = true;
+      own.hidden = false;
+      setText(error, /** @type {Error} */ (failure).message);
+    }
   }
   takeDrops(element, read);
 
-  /** @param {string} lines */
-  function take(lines) {
-    const { pairs, problems } = readPairs(lines);
+  /** @param {string} all */
+  function take(all) {
+    const long = all.length > MOST_TEXT;
+    const lines = long ? all.slice(0, Math.max(0, all.lastIndexOf('\n', MOST_TEXT))) : all;
+    const { pairs, problems } = readPairs(lines, { limit: MOST_PAIRS + 1 });
+    const used = Math.min(pairs.length, MOST_PAIRS);
     setText(error, pairs.length || lines.trim() === '' ? '' : words.noPairs);
+    setText(cut, long || pairs.length > used ? fill(words.cut, { count: used }) : '');
+    asked = pairs.length === 0;
     own.hidden = false;
-    if (pairs.length === 0) return name(problems);
+    if (asked) return name(problems);
+    text.value = lines.length > SHOWN ? '' : lines;
     sent = lines;
-    asked = false;
     dispatch({ type: 'set', values: { corpus: 'own', own: lines } });
   }
 
