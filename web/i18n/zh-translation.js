@@ -71,7 +71,7 @@ export default {
   experiments: {
     crossing: {
       title: '语序交错',
-      look: '训练六十轮，只要几秒。看交叉注意力：中文语序与英文不同的地方，亮格就离开对角线。',
+      look: '训练六十轮，只要几秒。交叉注意力的每一行选的是下一个词：“只”那一行写出“猫”，看着 cat；“是”那一行写出“白”，看着 white。英文把 is 放在句首，中文的“是”却在中间。',
     },
     placeless: {
       title: '没有位置',
@@ -91,11 +91,11 @@ export default {
     },
     looksBack: {
       title: '回看源句',
-      look: '训练一百轮。解码器逐行询问自己读到源句的哪里：一条沿对角线的路，语序变化处随之弯折。',
+      look: '训练一百轮。每一行选的是下一个词：“只”那一行写出“猫”，看着 cat；“是”那一行写出“白”，看着 white。',
     },
     oneVector: {
       title: '一个向量装全句',
-      look: '同一个模型去掉注意力：编码器的最后状态要装下整句话。比较 BLEU。',
+      look: '同一个模型去掉注意力：编码器的最后状态要装下整句话。比较 BLEU：有注意力时在 0.9 以上。',
     },
   },
   training: {
@@ -129,14 +129,14 @@ export default {
     curves: '损失与学习率',
     rate: '学习率',
     bleu: 'BLEU',
-    change: '与之前相比 {change}',
+    change: '比上次改动前 {change}',
     noScore: '暂停训练后计算。',
     failed: '训练已停止：{message}',
     back: '回到最后的正常状态（第 {step} 步）',
     save: '保存模型',
     load: '载入模型',
     loadHelp: '由本页或 PyTorch 保存的 safetensors 文件，也可以拖到这里。',
-    loaded: '训练从 {name} 开始。',
+    loaded: '训练从 {name} 开始。链接不含此文件。',
     unload: '改回初始权重',
     noFiles: '此框架不能保存文件。',
     noFit: '文件与此模型不符：{message}',

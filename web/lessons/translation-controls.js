@@ -92,7 +92,7 @@ const trained = { step: 420 };
 /** @type {Record<string, Experiment[]>} */
 const tries = {
   transformer: [
-    { name: 'crossing', values: trained },
+    { name: 'crossing', values: trained, chinese: { sentence: 'is that cat white?' } },
     { name: 'placeless', values: { step: 70, position: 'none' } },
     {
       name: 'headless',
@@ -109,7 +109,11 @@ const tries = {
     { name: 'tooFast', values: { learningRate: 0.1, clip: 'off', step: 210 } },
   ],
   bahdanau: [
-    { name: 'looksBack', values: { step: 700 } },
+    {
+      name: 'looksBack',
+      values: { step: 700, sentence: 'she bought three yellow hats.' },
+      chinese: { sentence: 'is that cat white?', seed: 1 },
+    },
     { name: 'oneVector', values: { step: 700, attention: 'none' } },
   ],
 };

@@ -49,7 +49,7 @@ const shared = {
   dropout: { type: 'number', min: 0, max: 0.9, default: 0.1 },
   seed: { type: 'integer', min: 0, max: 2147483647, default: 0 },
   loaded: { type: 'text', min: 0, max: 200, default: '', linked: false },
-  step: { type: 'integer', min: 0, max: 5_000_000, default: 0, undoable: false },
+  step: { type: 'integer', min: 0, max: 5_000_000, default: 0 },
   running: { type: 'flag', default: false, linked: false, undoable: false },
   method: { type: 'choice', choices: ['greedy', 'beam', 'sample'], default: 'greedy' },
   beams: { type: 'integer', min: 1, max: 8, default: 4 },
@@ -70,6 +70,9 @@ const ofRun = [
   ...['dropout', 'seed', 'loaded'],
 ];
 
+/** Fields of a lesson's own that no model depends on. */
+const ofDecoding = ['cache', 'positions'];
+
 /**
  * What makes a lesson of a model.
  * @typedef {object} Model
@@ -79,6 +82,7 @@ const ofRun = [
  * @property {(state: State) => object} config of the core's model, beside vocabularies
  * @property {(state: State) => string[]} blocks that have weights, in reading order
  * @property {(state: State, tensor: string) => boolean} has whether there is such a tensor
+ * @property {(state: State) => string} shown the tensor that is shown large where no other is asked for
  * @property {(edit: Edit) => import('../../wasm/override.js').Override} overrideOf
  * @property {boolean} padded whether the encoder reads padding, as it did in training
  * @property {(state: State) => string[]} masks tensors that say which weights are masked
@@ -115,10 +119,10 @@ export function translationLesson(lesson) {
   for (const [name, field] of Object.entries(lesson.table)) {
     if (Object.hasOwn(shared, name)) table[name] = { ...shared[name], ...field };
   }
-  const [last] = lesson.blocks(defaultState(table)).slice(-1);
-  table.show = { ...shared.show, default: `${last}.weights` };
+  table.show = { ...shared.show, default: lesson.shown(defaultState(table)) };
   const defaults = defaultState(table);
-  const ofModel = Object.keys(lesson.table).filter((name) => !Object.hasOwn(shared, name));
+  const own = Object.keys(lesson.table).filter((name) => !Object.hasOwn(shared, name));
+  const ofModel = own.filter((name) => !ofDecoding.includes(name));
   const keyFields = [...ofModel, ...ofRun];
 
   /** @param {State} state */
@@ -159,7 +163,7 @@ export function translationLesson(lesson) {
     const known = (/** @type {string} */ name) =>
       blocks.some((block) => name.startsWith(`${block}/`));
     if (!state.silenced.every(known)) settled.silenced = state.silenced.filter(known);
-    if (!lesson.has(settled, state.show)) settled.show = `${blocks.at(-1)}.weights`;
+    if (!lesson.has(settled, state.show)) settled.show = lesson.shown(settled);
     return settled;
   }
 
@@ -282,6 +286,7 @@ export function translationLesson(lesson) {
         if (another) Object.assign(next, { running: false, step: 0, ...intent.values });
         const elsewhere = next.sentence !== state.sentence || next.corpus !== state.corpus;
         if (elsewhere && !('token' in intent.values)) next.token = 'all';
+        if (elsewhere) next.edits = [];
         if (next.corpus !== state.corpus && !('sentence' in intent.values)) next.sentence = '';
         return settle(next);
       }

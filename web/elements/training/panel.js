@@ -82,7 +82,7 @@ export function trainingPanel(context, models) {
     else set(anew() ? { step: 0, running: true } : { running: true });
   });
   main.classList.add('main');
-  const one = button('one', () => set({ step: state.step + 1, running: false }));
+  const one = button('one', () => set({ step: state.step + 1, running: false }, 'step'));
   const stop = button('stop', () => {
     halt();
     ended = true;
