@@ -211,6 +211,10 @@ export default {
     silencedOne: '1 head silenced',
     all: 'Let all count',
     noAttention: 'This model has no attention: one fixed vector carries the whole sentence.',
+    rowNote:
+      'Each row carries the word that was read; its weights choose the next one: the row of “{word}” writes “{next}”.',
+    edited:
+      'Edited numbers change this pass, not the translation above. Word for word the pass would now go on with: {would}',
     editHint: 'Double-click a weight, or press Enter on it, to type another.',
     meanHint: 'A mean is not edited itself: choose a head.',
     decoding: 'Decoding',

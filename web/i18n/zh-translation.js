@@ -208,6 +208,8 @@ export default {
     silencedOne: '已静默 1 个头',
     all: '全部启用',
     noAttention: '此模型没有注意力：整句话压缩在一个固定的向量里。',
+    rowNote: '每一行标的是刚读入的词，它的权重用来选下一个词：“{word}”那一行写出“{next}”。',
+    edited: '修改的数改变的是这一遍计算，不是上面的译文。这一遍逐词接下去会写：{would}',
     editHint: '双击权重或按回车键，可以输入别的数值。',
     meanHint: '平均值不能直接修改，请选一个头。',
     decoding: '解码',

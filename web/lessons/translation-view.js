@@ -167,6 +167,22 @@ export function writtenOf(result) {
 }
 
 /**
+ * The likeliest word behind each that the decoder read in the forward pass, which edited numbers change.
+ * @param {Result} result
+ * @returns {string[]}
+ */
+export function predictedOf(result) {
+  const { logits } = result.values;
+  if (!logits) return [];
+  const { targetVocabulary } = data(result).training;
+  const { size } = targetVocabulary;
+  return Array.from({ length: logits.data.length / size }, (_, row) => {
+    const likely = logits.data.subarray(row * size, (row + 1) * size);
+    return targetVocabulary.token(Math.max(0, likely.indexOf(Math.max(...likely))));
+  });
+}
+
+/**
  * All beams, best first; empty where there was no beam search.
  * @param {Result} result
  * @returns {{ tokens: string[], score: number, finished: boolean }[]}

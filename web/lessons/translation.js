@@ -238,7 +238,7 @@ export function translationLesson(lesson) {
       overrides: [...silenced, ...state.edits.map(lesson.overrideOf)],
       read: [
         ...new Set([
-          ...['source', 'target'],
+          ...['source', 'target', 'logits'],
           ...lesson.blocks(state).map((block) => `${block}.weights`),
           ...lesson.masks(state),
           state.show,

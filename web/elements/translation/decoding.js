@@ -62,6 +62,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
     h('p', { class: 'label quiet' }, words.candidates),
     bars,
   );
+  const edited = h('p', { class: 'note', role: 'status' });
   const kept = h('div', { class: 'kept' });
   const keptNote = h('p', { class: 'note' });
   const cache = h('div', { class: 'part' }, kept, keptNote);
@@ -82,6 +83,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
     h('p', { class: 'line' }, h('span', { class: 'title' }, words.decoded), where),
     chips,
     unfinished,
+    edited,
     h('p', { class: 'line steps' }, first, back, slider, forward, whole),
     trap,
     h('div', { class: 'halves' }, likeliest, cache),
@@ -131,6 +133,8 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
       tokens = lesson.writtenOf(result);
       written = state.token === 'all' ? tokens.length : Math.min(state.token, tokens.length);
       unfinished.hidden = result.decoded.finished;
+      const would = textOf(lesson.predictedOf(result), lesson.data(result.state).targetUnit);
+      setText(edited, state.edits.length > 0 ? fill(words.edited, { would }) : '');
       trap.hidden = state.positions !== 'as-d2l';
       list(chips, tokens, makeChip, (item, token, index) => {
         const button = /** @type {Element} */ (item.firstElementChild);

@@ -2,6 +2,8 @@
  * The map that is shown large: read with the pointer or the arrow keys, its cells typed over. While a
  * model trains it is painted anew in its place; a row can be lit, that of the token being written.
  */
+
+import { fill } from '../../draw/format.js';
 import { isEditable } from '../../lessons/translation.js';
 import { h, setText } from '../dom.js';
 import { makers } from '../parts/controls.js';
@@ -27,6 +29,7 @@ export function large(context, pictures, look) {
     makers.radios({ as: 'radios', name }, context),
   );
   const hint = h('p', { class: 'note' });
+  const rowNote = h('p', { class: 'note' });
   const heatmap = /** @type {AttentionHeatmap} */ (document.createElement('attention-heatmap'));
   const none = h('p', { class: 'note', hidden: true }, words.noAttention);
   const element = h(
@@ -35,6 +38,7 @@ export function large(context, pictures, look) {
     h('div', { class: 'bar' }, title, name),
     h('div', { class: 'bar named' }, ...controls.map((control) => control.element)),
     heatmap,
+    rowNote,
     hint,
     none,
   );
@@ -77,7 +81,7 @@ export function large(context, pictures, look) {
         control.update(model);
       }
       if (!picture) {
-        for (const text of [title, name, hint]) setText(text, '');
+        for (const text of [title, name, rowNote, hint]) setText(text, '');
         return;
       }
       const { scale, masked, edited } = picture;
@@ -86,6 +90,9 @@ export function large(context, pictures, look) {
       const labels = labelsAlong(lesson, result, picture.matrix);
       const editable = head !== MEAN && info !== undefined && isEditable(info);
       const called = block ? tileWords(words, block, head) : '';
+      const [, word, next] = labels.rows;
+      const writes = block && block.kind !== 'encoder' && next !== undefined;
+      setText(rowNote, writes ? fill(words.rowNote, { word, next }) : '');
       setText(title, called);
       setText(name, tensor);
       setText(hint, head === MEAN ? words.meanHint : editable ? words.editHint : '');

@@ -1,6 +1,6 @@
 /**
- * What all maps of one figure share: the theme, and one scale for all weights of a result, made once
- * however many maps show it.
+ * What all maps of one figure share: the theme, and for each kind of weights one scale, made once for a
+ * result however many maps show it.
  */
 import { extentOf, rangeOf, scaleFor } from '../../draw/colour.js';
 import { themeOf } from '../theme.js';
@@ -56,7 +56,7 @@ export class Pictures {
   }
 
   /**
-   * All weights lie on one scale; any other tensor has its own.
+   * All weights of a kind lie on one scale; any other tensor has its own.
    * @param {Result} result
    * @param {import('./views.js').Matrix} matrix
    */
@@ -64,11 +64,12 @@ export class Pictures {
     if (result !== this.#result) this.#scales.clear();
     this.#result = result;
     const blocks = this.lesson.blocksOf(result);
-    const weights = blocks.some(({ tensor }) => tensor === matrix.tensor);
-    const name = weights ? 'weights' : matrix.tensor;
+    const kind = blocks.find(({ tensor }) => tensor === matrix.tensor)?.kind;
+    const name = kind ?? matrix.tensor;
     let scale = this.#scales.get(name);
     if (!scale) {
-      scale = weights ? this.#weightScale(result, blocks) : this.signed(matrix);
+      const alike = blocks.filter((block) => block.kind === kind);
+      scale = kind ? this.#weightScale(result, alike) : this.signed(matrix);
       this.#scales.set(name, scale);
     }
     return scale;
