@@ -284,7 +284,7 @@ eachBrowser((browser) => {
         assert.deepEqual(over, { page: 0, parts: [] });
         const said = await figure.inside((root) => {
           const skip =
-            '.words, .row, .code, .labelled, .stage .figures, .reference, figcaption, textarea, select';
+            '.words, .shapes, .row, .code, .labelled, .stage .figures, .reference, figcaption, textarea, select';
           const texts = [];
           const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
           while (walker.nextNode()) {
