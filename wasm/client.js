@@ -24,15 +24,18 @@ import { AttentionError } from './error.js';
  */
 /** @typedef {{ port: Worker | MessagePort, close(): void }} Endpoint */
 /** @typedef {{ resolve(answer: Answer): void, reject(error: Error): void, progress?:
- *   Following['progress'], timer: ReturnType<typeof setTimeout> }} Pending */
+ *   Following['progress'], patience: number, timer?: ReturnType<typeof setTimeout> }} Pending */
 
 /** Where worker.js lies: beside this script. */
 const here = globalThis.document?.currentScript?.getAttribute('src')
   ? /** @type {HTMLScriptElement} */ (document.currentScript).src
   : import.meta.url;
 
-/** A core that has not said a word for so long is taken for dead, in milliseconds. */
-const TIMEOUT = 5_000;
+/**
+ * A core that has not said a word for so long is taken for dead, in milliseconds. Within a step of training it
+ * says none.
+ */
+const PATIENCE = { answer: 5_000, training: 60_000 };
 
 /** How long training may hold a worker before it listens again, and the page's own thread, in milliseconds. */
 const SLICE = { worker: 50, here: 12 };
@@ -68,27 +71,37 @@ async function connect(open, slice, onDeath) {
     if (state !== 'closed') close(reason);
     if (running) onDeath(reason);
   };
-  const patience = () => setTimeout(() => die(`no answer in ${TIMEOUT / 1000} s`), TIMEOUT);
-  /** @param {object} message @param {number} id @param {Following} [following] */
-  const ask = (message, id, { progress } = {}) =>
+  /** @param {Pending} waiting */
+  const wait = (waiting) => {
+    const { patience } = waiting;
+    const due = performance.now() + patience;
+    clearTimeout(waiting.timer);
+    waiting.timer = setTimeout(() => {
+      // A page that was held up itself has messages to read first.
+      if (performance.now() > due + 1000) wait(waiting);
+      else die(`no answer in ${patience / 1000} s`);
+    }, patience);
+  };
+  /** @param {object} message @param {number} id @param {number} patience @param {Following} [following] */
+  const ask = (message, id, patience, { progress } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'closed') {
         reject(new AttentionError('WORKER_DIED', 'The worker has stopped'));
         return;
       }
-      pending.set(id, { resolve, reject, progress, timer: patience() });
+      const waiting = { resolve, reject, progress, patience };
+      pending.set(id, waiting);
+      wait(waiting);
       port.postMessage(message);
     });
 
   port.onmessage = ({ data: { id = 0, answer, progress, error } }) => {
-    for (const each of pending.values()) {
-      clearTimeout(each.timer);
-      each.timer = patience();
-    }
+    for (const each of pending.values()) wait(each);
     const waiting = pending.get(id);
     if (!waiting) return;
     if (progress) {
       waiting.progress?.(progress);
+      setTimeout(() => port.postMessage({ taken: true })); // behind what the reader did meanwhile
       return;
     }
     pending.delete(id);
@@ -104,7 +117,7 @@ async function connect(open, slice, onDeath) {
     };
   }
 
-  await ask({ core: { deflated, lengths }, slice }, 0).catch((error) => {
+  await ask({ core: { deflated, lengths }, slice }, 0, PATIENCE.answer).catch((error) => {
     if (state !== 'closed') close();
     throw error;
   });
@@ -113,7 +126,8 @@ async function connect(open, slice, onDeath) {
     evaluate(request, following) {
       lastId += 1;
       const id = lastId;
-      const answer = ask({ id, request }, id, following);
+      const patience = PATIENCE[request.training?.steps ? 'training' : 'answer'];
+      const answer = ask({ id, request }, id, patience, following);
       const interrupt = () => pending.has(id) && port.postMessage({ interrupt: id });
       if (following.signal?.aborted) interrupt();
       following.signal?.addEventListener('abort', interrupt, { once: true });

@@ -73,6 +73,8 @@ import { decodeSafetensors } from './safetensors.js';
  * @typedef {object} Following
  * @property {(progress: Progress) => void} [progress]
  * @property {() => boolean} [interrupted]
+ * @property {() => boolean} [ready]  whether the last progress has been taken: until then no other is told, and
+ *   the next one tells of all that was trained meanwhile
  * @property {number} [slice]  of training between two words of progress, in milliseconds
  */
 
@@ -120,10 +122,17 @@ export function createEvaluator(engine) {
     if (from && from.step > model.steps && from.step <= start) model.load(from.saved);
   }
 
-  /** @param {Uint8Array} bytes  of a safetensors file that training starts from */
+  /**
+   * Takes the parameters of a file; what its training was, if it says, does not go on here.
+   * @param {Uint8Array} bytes  of a safetensors file
+   */
   function begin(bytes) {
     try {
-      model.load(bytes, { names: namesIn(bytes) });
+      const tensors = Object.entries(decodeSafetensors(bytes).tensors).filter(
+        ([name]) => !name.startsWith('training.'),
+      );
+      const torch = tensors.some(([name]) => name.startsWith('transformer.'));
+      model.load(Object.fromEntries(tensors), { names: torch ? 'torch' : 'own' });
     } catch (error) {
       const { code, message } = /** @type {AttentionError} */ (error);
       throw new AttentionError(code, message, { option: 'initial', cause: error });
@@ -184,13 +193,13 @@ export function createEvaluator(engine) {
    * @param {Training} training
    * @param {Required<Following>} following
    */
-  async function reach(request, { pairs, batch, plan, steps }, { progress, interrupted, slice }) {
+  async function reach(request, training, { progress, interrupted, ready, slice }) {
+    const { pairs, batch, plan, steps } = training;
     const batches = pairs ? batchesOf(pairs) : { size: 1, batches: () => [batch] };
     const run = train(engine, model, batches, { ...plan, epochs: Infinity });
+    let told = nothingToTell();
     while (model.steps < steps && !interrupted()) {
       const begun = performance.now();
-      /** @type {Omit<Progress, 'answer' | 'seconds'>} */
-      const told = { first: model.steps, losses: [], rates: [], tokens: 0 };
       do {
         const { value } = run.next();
         if (!value) break;
@@ -201,28 +210,36 @@ export function createEvaluator(engine) {
         if (last && pairs)
           told.epoch = { step: model.steps, saved: model.save({ training: true }) };
       } while (model.steps < steps && performance.now() - begun < slice);
-      const seconds = (performance.now() - begun) / 1000;
-      progress({ ...told, seconds, answer: look(request) });
+      told.seconds += (performance.now() - begun) / 1000;
+      if (ready()) {
+        progress({ ...told, answer: look(request) });
+        told = nothingToTell();
+      }
       await breath();
     }
+    if (told.losses.length > 0) progress({ ...told, answer: look(request) });
   }
+
+  /** @returns {Omit<Progress, 'answer'>} */
+  const nothingToTell = () => {
+    return { first: model.steps, losses: [], rates: [], tokens: 0, seconds: 0 };
+  };
 
   /**
    * @param {Request} request
    * @param {NonNullable<Request['unseen']>} unseen
    * @param {Required<Following>} following
    */
-  async function judge(request, unseen, { progress, interrupted, slice }) {
+  async function judge(request, unseen, { progress, interrupted, ready, slice }) {
     const what = JSON.stringify([key, model.steps, unseen]);
     if (judged.what === what) return judged.score;
     const { batch, overrides, decode } = unseen;
     const { source, sourceLens } = batch;
     const translations = [];
-    const nothing = { first: model.steps, losses: [], rates: [], tokens: 0, seconds: 0 };
     let begun = -Infinity;
     for (const [i, ids] of source.entries()) {
       if (performance.now() - begun >= slice) {
-        progress({ ...nothing, answer: look(request) });
+        if (ready()) progress({ ...nothingToTell(), answer: look(request) });
         await breath();
         if (interrupted()) return undefined;
         begun = performance.now();
@@ -232,8 +249,24 @@ export function createEvaluator(engine) {
       if (!written) return undefined;
       translations.push(written);
     }
-    judged = { what, score: { loss: model.loss({ ...batch, overrides }).loss, translations } };
+    judged = { what, score: { loss: meanLoss(batch, overrides), translations } };
     return judged.score;
+  }
+
+  /**
+   * Over all tokens, of so few pairs at a time as training takes.
+   * @param {Record<string, any[]>} batch
+   * @param {Override[]} [overrides]
+   */
+  function meanLoss(batch, overrides) {
+    const { size, batches } = batchesOf(batch);
+    let [sum, count] = [0, 0];
+    for (const part of batches([...Array(size).keys()], 64)) {
+      const { loss, tokens } = model.loss({ ...part, overrides });
+      sum += loss * tokens;
+      count += tokens;
+    }
+    return sum / count;
   }
 
   /** @param {Request} request @param {Required<Following>} following */
@@ -248,9 +281,11 @@ export function createEvaluator(engine) {
     return answer;
   }
 
-  return async (request, { progress = () => {}, interrupted = () => false, slice = 50 } = {}) => {
+  return async (request, following = {}) => {
+    const { progress = () => {}, interrupted = () => false, ready = () => true } = following;
+    const { slice = 50 } = following;
     try {
-      return await answerTo(request, { progress, interrupted, slice });
+      return await answerTo(request, { progress, interrupted, ready, slice });
     } catch (error) {
       // The core stopped, and the model with it; the next request makes another.
       if (!(error instanceof AttentionError) || error.code === 'TRAP') key = '';
@@ -272,10 +307,4 @@ function ifFinite(write) {
     if (/** @type {AttentionError} */ (error).code === 'NOT_FINITE') return undefined;
     throw error;
   }
-}
-
-/** @param {Uint8Array} bytes  a safetensors file */
-function namesIn(bytes) {
-  const names = Object.keys(decodeSafetensors(bytes).tensors);
-  return names.some((name) => name.startsWith('transformer.')) ? 'torch' : 'own';
 }

@@ -2,7 +2,8 @@
  * The core behind a port: a worker's own, or one end of a channel on the page's thread. First message:
  * { core, slice }, the core as streams, deflated and in base64, answered by { ready: true }; then
  * { id, request }, followed by any number of { id, progress } and answered by { id, answer }, one after the
- * other. Failures come as { id, error }. { interrupt: id } asks for an answer as far as it has come.
+ * other. Failures come as { id, error }. { interrupt: id } asks for an answer as far as it has come;
+ * { taken: true } says that the last progress has been, before which no other is posted.
  *
  * The build makes of this file, and all that it imports, one function workerMain(port), whose text is the
  * worker's source.
@@ -39,6 +40,7 @@ export function serve(port) {
   /** How long the thread may be held, in milliseconds. */
   let slice = 0;
   let interrupted = 0;
+  let taken = true;
   let last = Promise.resolve();
 
   /** @param {{ deflated: string, lengths: number[] }} core */
@@ -53,8 +55,10 @@ export function serve(port) {
     const answer = await evaluate(request, {
       slice,
       interrupted: () => interrupted >= id,
+      ready: () => taken,
       progress(progress) {
         const { answer: now, epoch } = progress;
+        taken = false;
         const transfer = buffersOf(now).concat(epoch ? [epoch.saved.buffer] : []);
         port.postMessage({ id, progress }, { transfer });
       },
@@ -63,10 +67,9 @@ export function serve(port) {
   };
 
   port.onmessage = ({ data: { core, id, request, interrupt, ...more } }) => {
-    if (interrupt) {
-      interrupted = interrupt;
-      return;
-    }
+    if (interrupt) interrupted = interrupt;
+    if (more.taken) taken = true;
+    if (interrupt || more.taken) return;
     if (core) slice = more.slice;
     last = last
       .then(() => (core ? start(core) : answer(id, request)))

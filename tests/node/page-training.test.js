@@ -207,3 +207,34 @@ test('a run keeps curves and saved states, thins the states and finds the neares
   assert.ok(nearest <= 81 && nearest >= 74);
   assert.equal(run.before(1), undefined);
 });
+
+test('who does not take a word of progress gets no other; the next one tells of all meanwhile', async () => {
+  const evaluate = createEvaluator(engine);
+  let words = 0;
+  let asked = 0;
+  /** @type {number[]} */
+  const losses = [];
+  await evaluate(request(30), {
+    slice: 0,
+    ready: () => (asked += 1) % 7 === 0,
+    progress({ first, losses: some }) {
+      words += 1;
+      assert.equal(first, losses.length);
+      losses.push(...some);
+    },
+  });
+  assert.equal(losses.length, 30);
+  assert.equal(words, 5, '28 steps by four words, the rest by one');
+});
+
+test('a file that says how it was trained gives its parameters only', async () => {
+  const evaluate = createEvaluator(engine);
+  const model = engine.transformer(request(0).config);
+  for (let step = 0; step < 3; step += 1) model.trainStep(pairs, { learningRate: 0.01 });
+  const initial = { name: 'trained', bytes: model.save({ training: true }) };
+  const { training } = request(0);
+  const answer = await evaluate(request(0, { training: { ...training, initial } }));
+  assert.equal(answer.step, 0);
+  model.forward(request(0).input);
+  assert.deepEqual(weights(answer), Array.from(model.tensor(WEIGHTS).data));
+});

@@ -168,3 +168,29 @@ test('own pairs, and a model from a file', async () => {
   const other = transformer.reduce(transformer.defaults, { type: 'load', values: { loaded } });
   await assert.rejects(evaluate(transformer.request(other)), /shape/);
 });
+
+test('a head that is not there cannot be silenced; decoding leaves the model as it is', () => {
+  const name = 'decoder.0.cross_attention';
+  const silenced = ['0', '3', '99', '-1', 'x'].map((head) => `${name}/${head}`);
+  const { silenced: left } = transformer.settle({ ...transformer.defaults, silenced });
+  assert.deepEqual(left, [`${name}/0`, `${name}/3`]);
+  const fewer = transformer.reduce(
+    { ...transformer.defaults, silenced: left },
+    {
+      type: 'set',
+      values: { heads: 2 },
+    },
+  );
+  assert.deepEqual(fewer.silenced, [`${name}/0`]);
+  const trained = transformer.reduce(transformer.defaults, { type: 'load', values: { step: 70 } });
+  for (const values of [{ positions: 'as-d2l' }, { cache: 'none' }, { method: 'beam' }]) {
+    assert.equal(transformer.reduce(trained, { type: 'set', values }).step, 70);
+  }
+});
+
+test('two files of one name are two models', () => {
+  const bytes = new Uint8Array(100_000);
+  const first = bringFile('m.safetensors', bytes.slice());
+  bytes[99_999] = 1;
+  assert.notEqual(bringFile('m.safetensors', bytes), first);
+});

@@ -47,6 +47,15 @@ import { checkLanguage, checkTheme, wantedPanels } from './wishes.js';
 /** Some browsers unpack but do not pack. */
 const canLink = () => 'CompressionStream' in globalThis;
 
+/**
+ * Training that failed, or that ran in a state one goes back to, does not run on by itself.
+ * @param {line.History} history
+ */
+function halted(history) {
+  const state = line.present(history);
+  return state.running ? line.amend(history, { ...state, running: false }) : history;
+}
+
 const LINK_DELAY = 200;
 const BUSY_DELAY = 300;
 
@@ -363,7 +372,7 @@ export class AttentionPlayground extends HTMLElement {
 
   /** @param {line.History} history */
   #goTo(history) {
-    this.#history = history;
+    this.#history = halted(history);
     this.#show();
   }
 
@@ -418,6 +427,7 @@ export class AttentionPlayground extends HTMLElement {
   /** @param {Failure} failure */
   #failed(failure) {
     this.#settled();
+    this.#history = halted(this.#history);
     const field = this.#lesson.fieldOf(failure.option ?? '');
     if (failure.code === 'WORKER_DIED') this.#notify('stopped');
     else if (failure.code === 'NOT_FINITE') this.#diverged(failure);
@@ -428,11 +438,11 @@ export class AttentionPlayground extends HTMLElement {
 
   /** Training came to a loss that is no number: it stops where the numbers were good. @param {Failure} failure */
   #diverged(failure) {
-    /** @type {State} */
-    const state = { ...line.present(this.#history), running: false };
-    if (!this.#result) state.step = 0; // there are no numbers yet: the initial weights have some
-    this.#history = line.amend(this.#history, state);
-    if (!this.#result) this.#show();
+    if (!this.#result) {
+      // There are no numbers yet: the initial weights have some.
+      this.#history = line.amend(this.#history, { ...line.present(this.#history), step: 0 });
+      this.#show();
+    }
     this.#error = { field: 'step', failure };
   }
 

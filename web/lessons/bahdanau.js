@@ -26,6 +26,7 @@ export const bahdanau = translationLesson({
     layers,
   }),
   blocks: ({ attention }) => (attention === 'none' ? [] : ['decoder.attention']),
+  heads: () => 1,
   shown: ({ attention }) => (attention === 'none' ? 'decoder.hidden' : WEIGHTS),
   has: ({ attention }, tensor) => attention === 'bahdanau' || !tensor.includes('attention'),
   // The rows of the map are computed one after the other, each in a tensor of its own.

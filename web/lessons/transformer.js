@@ -54,6 +54,7 @@ export const transformer = translationLesson({
     position: state.position,
   }),
   blocks,
+  heads: headsOf,
   shown: ({ layers }) => `decoder.${layers - 1}.cross_attention.weights`,
   has(state, tensor) {
     const [, layer = '0'] = /^(?:encoder|decoder)\.(\d+)\./.exec(tensor) ?? [];

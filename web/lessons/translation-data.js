@@ -59,6 +59,8 @@ function split(key, read, minFrequency) {
 
 /** The newest first. @type {Data[]} */
 let known = [];
+/** A long text is named once. */
+let named = { text: '', print: 0 };
 
 /**
  * @param {State} state
@@ -66,7 +68,8 @@ let known = [];
  */
 export function dataOf({ corpus, own, minFrequency }) {
   const ours = corpora[/** @type {keyof typeof corpora} */ (corpus)];
-  const key = ours ? corpus : `own ${own.length} ${hash(own)} ${minFrequency}`;
+  if (named.text !== own) named = { text: own, print: hash(own) };
+  const key = ours ? corpus : `own ${own.length} ${named.print} ${minFrequency}`;
   const found = known.find((data) => data.key === key);
   if (found) return found;
   const { make, targetUnit } = ours ?? {};

@@ -12,7 +12,6 @@
  * translation-view.js; each model's own fields, names and controls are in its lesson.
  */
 import { encode } from '../text/data-set.js';
-import { hash } from '../text/pairs.js';
 import { BOS, EOS } from '../text/vocabulary.js';
 import { defaultState } from './state.js';
 import { dataOf, MOST_TEXT, pairOf, sourceTokens } from './translation-data.js';
@@ -81,6 +80,7 @@ const ofDecoding = ['cache', 'positions'];
  * @property {Table} table its own fields; `shared` fields may get other defaults
  * @property {(state: State) => object} config of the core's model, beside vocabularies
  * @property {(state: State) => string[]} blocks that have weights, in reading order
+ * @property {(state: State) => number} heads of each block
  * @property {(state: State, tensor: string) => boolean} has whether there is such a tensor
  * @property {(state: State) => string} shown the tensor that is shown large where no other is asked for
  * @property {(edit: Edit) => import('../../wasm/override.js').Override} overrideOf
@@ -98,9 +98,8 @@ const files = new Map();
  * @param {Uint8Array} bytes a safetensors file
  */
 export function bringFile(name, bytes) {
-  const print = hash(
-    Array.from(bytes.subarray(0, 2 ** 16), (byte) => String.fromCharCode(byte)).join(''),
-  );
+  let print = 0;
+  for (const byte of bytes) print = Math.imul(print ^ byte, 0x01000193);
   const loaded = `${name.slice(0, 150)} ${bytes.length} ${print}`;
   files.set(loaded, bytes);
   return loaded;
@@ -159,9 +158,12 @@ export function translationLesson(lesson) {
     if (state.loaded && !files.has(state.loaded)) settled.loaded = '';
     settled.step = Math.min(state.step, plan(settled).steps);
     if (settled.step === plan(settled).steps) settled.running = false;
-    const blocks = lesson.blocks(settled);
-    const known = (/** @type {string} */ name) =>
-      blocks.some((block) => name.startsWith(`${block}/`));
+    const heads = lesson
+      .blocks(settled)
+      .flatMap((block) =>
+        Array.from({ length: lesson.heads(settled) }, (_, at) => `${block}/${at}`),
+      );
+    const known = (/** @type {string} */ name) => heads.includes(name);
     if (!state.silenced.every(known)) settled.silenced = state.silenced.filter(known);
     if (!lesson.has(settled, state.show)) settled.show = lesson.shown(settled);
     return settled;
