@@ -216,7 +216,10 @@ test('who does not take a word of progress gets no other; the next one tells of 
   const losses = [];
   await evaluate(request(30), {
     slice: 0,
-    ready: () => (asked += 1) % 7 === 0,
+    ready() {
+      asked += 1;
+      return asked % 7 === 0;
+    },
     progress({ first, losses: some }) {
       words += 1;
       assert.equal(first, losses.length);
