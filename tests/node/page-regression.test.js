@@ -228,6 +228,19 @@ describe('numbers', () => {
         .includes('SGD'),
     );
   });
+
+  test('the PyTorch script takes whole numbers for numbers, and the narrowest Gaussian', async () => {
+    const points = [
+      [1, 2],
+      [2, 3],
+    ];
+    const result = await resultOf({ points, width: 100 }, { read: lesson.everything() });
+    const script = lesson.toPyTorch(result.state, result);
+    assert.ok(script.includes('values = torch.tensor([2, 3], dtype=torch.float32)\n'));
+    assert.ok(
+      script.includes('k = torch.softmax(-u ** 2 / 2 - 1e30 * (1 - allowed), -1) * allowed'),
+    );
+  });
 });
 
 describe('the plot', () => {

@@ -194,3 +194,13 @@ test('two files of one name are two models', () => {
   bytes[99_999] = 1;
   assert.notEqual(bringFile('m.safetensors', bytes), first);
 });
+
+test('the PyTorch script: an odd width, and positions that nn.Transformer does not have', async () => {
+  const odd = await result(transformer, { ...small, hiddens: 9, heads: 3 }, { read: 'all' });
+  assert.ok(transformer.toPyTorch(odd.state, odd).includes('.flatten(1)[:, :H]\n'));
+  for (const position of ['rotary', 'alibi']) {
+    const turned = await result(transformer, { ...small, position }, { read: 'all' });
+    const script = transformer.toPyTorch(turned.state, turned);
+    assert.equal(script, `# nn.Transformer has no ${position} positions\n`);
+  }
+});

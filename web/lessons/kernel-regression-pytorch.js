@@ -7,10 +7,14 @@ import { number } from './pytorch.js';
 
 /** @typedef {import('./state.js').State} State */
 
-/** Of u, the distance times the width, as a name of it. @type {Record<string, string>} */
+/**
+ * Of u, the distance times the width. Of a narrow Gaussian only the ratios are left: far from all keys each
+ * value alone would be 0.
+ * @type {Record<string, string>}
+ */
 const kernels = {
   average: 'torch.ones_like(u)',
-  gaussian: 'torch.exp(-u ** 2 / 2)',
+  gaussian: 'torch.softmax(-u ** 2 / 2 - 1e30 * (1 - allowed), -1)',
   boxcar: '(u < 1).float()',
   triangular: '(1 - u).clamp(min=0)',
   epanechikov: '(1 - u ** 2).clamp(min=0)',
@@ -55,7 +59,7 @@ export function torchSteps(state) {
 export function toPyTorch(state, { values }) {
   const points = order(state).map((index) => state.points[index]);
   const list = (/** @type {Iterable<number>} */ numbers) =>
-    `torch.tensor([${Array.from(numbers, number).join(', ')}])`;
+    `torch.tensor([${Array.from(numbers, number).join(', ')}], dtype=torch.float32)`;
   return [
     '# The numbers of the figure, computed by PyTorch.',
     'import torch',

@@ -35,7 +35,7 @@ export function literal({ shape, data }, rank) {
     );
     return `[${items.join(axis === rank - 1 ? ', ' : ',\n  ')}]`;
   };
-  return `torch.tensor(${nest(0, 0, data.length)})`;
+  return `torch.tensor(${nest(0, 0, data.length)}, dtype=torch.float32)`;
 }
 
 /** @param {State} state @returns {string[]} */

@@ -23,7 +23,7 @@ const positions = {
   none: ['source_positions = target_positions = torch.zeros(1000, H)'],
   sinusoidal: [
     'angles = torch.arange(1000)[:, None] / 10000 ** (torch.arange(0, H, 2) / H)',
-    'source_positions = target_positions = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)',
+    'source_positions = target_positions = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :H]',
   ],
   learned: [
     "source_positions = saved['source_position.weight']",
@@ -31,11 +31,12 @@ const positions = {
   ],
 };
 
+/** Whether PyTorch has such a model. @param {State} state */
+const isBuiltIn = ({ position }) => position === undefined || Object.hasOwn(positions, position);
+
 /** @param {State} state */
 function transformerSteps(state) {
-  if (!Object.hasOwn(positions, state.position)) {
-    return [`# nn.Transformer has no ${state.position} positions`];
-  }
+  if (!isBuiltIn(state)) return [`# nn.Transformer has no ${state.position} positions`];
   const norm = state.norm === 'pre';
   return [
     `H = ${state.hiddens}`,
@@ -103,6 +104,7 @@ export function toPyTorch(state, { values }) {
     `torch.tensor([[${Array.from(values[name].data).join(', ')}]])`;
   const plain = state.silenced.length === 0 && state.edits.length === 0;
   const lengths = values.source_lengths?.data ?? [];
+  if (!isBuiltIn(state)) return [...torchSteps(state), ''].join('\n');
   return [
     '# The numbers of the figure, computed by PyTorch from model.safetensors beside this script: save the',
     "# model there with PyTorch's names.",
