@@ -366,6 +366,7 @@ describe('SVG', () => {
     assert.deepEqual(widths, ['7', '3.5']);
     assert.equal(draw({ masked: Uint8Array.of(0, 1) }).split('stroke-width').length - 1, 1);
     assert.ok(!draw({}).includes('<img'));
+    assert.ok(!draw({ rowFlags: [0] }).includes('∅') && draw({ rowFlags: [1] }).includes('>∅<'));
   });
 
   test('bars grow both ways from 0', () => {

@@ -7,10 +7,10 @@
  *        cat ╶──╲╱──╴ cat
  *        sat ╶──╱╲──╴ sat
  *
- * A masked pair has no curve. With a token or a pair pointed at, only its curves keep their ink.
+ * A masked pair has no curve, and a row without any has the mark that it has beside a heatmap. With a token or a pair pointed at, only its curves keep their ink.
  */
 import { ellipsis, figureSize, labelSize } from './layout.js';
-import { write } from './pen.js';
+import { write, writeFlag } from './pen.js';
 
 /** @typedef {import('./colour.js').Matrix} Matrix */
 /** @typedef {import('./layout.js').Measure} Measure */
@@ -90,11 +90,13 @@ export function layoutArcs(options) {
  * @param {ArrayLike<number> | null} [arcs.masked] rows × columns reasons, 0 = not masked
  * @param {number} [arcs.largest] the weight drawn thickest, default 1
  * @param {Highlight} [arcs.highlight]
+ * @param {ArrayLike<number> | null} [arcs.rowFlags] one for each query, as a heatmap has them
  * @param {number} [arcs.ratio] device pixels in a CSS pixel
  * @param {Theme} arcs.theme
  */
 export function drawArcs(pen, arcs) {
   const { geometry, matrix, masked, largest = 1, highlight = {}, ratio = 1, theme } = arcs;
+  const { rowFlags } = arcs;
   const { width, height, left, right } = geometry;
   const { row: litRow = null, column: litColumn = null } = highlight;
   const isLit = (/** @type {number} */ row, /** @type {number} */ column) =>
@@ -125,6 +127,10 @@ export function drawArcs(pen, arcs) {
     write(pen, label, left - gap, middle(geometry, row), labelSize);
   });
   pen.textAlign = 'left';
+  for (let row = 0; row < matrix.rows; row++) {
+    if (rowFlags?.[row])
+      writeFlag(pen, rowFlags[row], left - 2, middle(geometry, row), labelSize, theme);
+  }
   geometry.columnLabels.forEach((label, column) => {
     pen.fillStyle = litColumn === column ? theme.key : theme.ink;
     write(pen, label, right + gap, middle(geometry, column), labelSize);

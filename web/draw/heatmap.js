@@ -12,7 +12,7 @@ import { colourIndex, inkAt } from './colour.js';
 import { short } from './format.js';
 import { boxOf } from './layout.js';
 import { drawCross, drawLegend } from './legend.js';
-import { drawPixels, hatch, write } from './pen.js';
+import { drawPixels, hatch, write, writeFlag } from './pen.js';
 
 /** @typedef {import('./colour.js').Matrix} Matrix */
 /** @typedef {import('./colour.js').Scale} Scale */
@@ -238,7 +238,6 @@ function drawLabels(pen, { geometry, theme, highlight = {} }) {
 }
 
 /**
- * ∅ beside an empty row, ! beside a row that holds NaN or +∞.
  * @param {Pen} pen
  * @param {Geometry} geometry
  * @param {ArrayLike<number>} flags
@@ -247,13 +246,10 @@ function drawLabels(pen, { geometry, theme, highlight = {} }) {
 function drawFlags(pen, geometry, flags, theme) {
   const size = Math.min(13, geometry.cellHeight);
   if (size < 9) return;
-  pen.font = `${size}px ${theme.font}`;
-  pen.textAlign = 'left';
-  pen.fillStyle = theme.alert;
   for (let row = 0; row < geometry.rows; row++) {
     if (!flags[row]) continue;
-    const box = boxOf(geometry, row, geometry.columns - 1);
-    write(pen, flags[row] & 2 ? '!' : '∅', box.x + box.width + 6, box.y + box.height / 2, size);
+    const { x, y, width, height } = boxOf(geometry, row, geometry.columns - 1);
+    writeFlag(pen, flags[row], x + width + 6, y + height / 2, size, theme);
   }
 }
 

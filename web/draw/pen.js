@@ -103,3 +103,19 @@ export function circle(pen, x, y, radius) {
   pen.bezierCurveTo(x - radius, y - b, x - b, y - radius, x, y - radius);
   pen.bezierCurveTo(x + b, y - radius, x + radius, y - b, x + radius, y);
 }
+
+/**
+ * ∅ beside an empty row, ! beside a row that holds NaN or +∞.
+ * @param {Pen} pen
+ * @param {number} flag of the row, not 0
+ * @param {number} x
+ * @param {number} y the middle of the line
+ * @param {number} size
+ * @param {Theme} theme
+ */
+export function writeFlag(pen, flag, x, y, size, theme) {
+  pen.font = `${size}px ${theme.font}`;
+  pen.textAlign = 'left';
+  pen.fillStyle = theme.alert;
+  write(pen, flag & 2 ? '!' : '∅', x, y, size);
+}

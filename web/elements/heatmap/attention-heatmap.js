@@ -360,7 +360,9 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
   #listen(canvas, grid) {
     const at = (/** @type {MouseEvent} */ event) =>
       this.#geometry && cellAt(this.#geometry, event.offsetX, event.offsetY);
-    canvas.addEventListener('pointermove', (event) => this.#point(at(event)));
+    for (const type of /** @type {const} */ (['pointerdown', 'pointermove'])) {
+      canvas.addEventListener(type, (event) => this.#point(at(event)));
+    }
     canvas.addEventListener('pointerleave', () => this.#point(null));
     canvas.addEventListener('click', (event) => {
       const cell = at(event);

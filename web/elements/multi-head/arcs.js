@@ -19,6 +19,7 @@ import { pictureOf } from '../picture.js';
  * @property {string} rowAxis
  * @property {string} columnAxis
  * @property {string} name
+ * @property {ArrayLike<number> | null} rowFlags
  */
 
 export class ArcsView {

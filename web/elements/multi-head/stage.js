@@ -1,6 +1,6 @@
 /**
  * The stage: one tensor large, as a heatmap or as arcs. Cells are chosen, edited in place, and, while
- * the reader draws a mask, closed and opened with a click or the space bar.
+ * the reader draws a mask, closed and opened with a click, a drag or the space bar.
  */
 import { fill } from '../../draw/format.js';
 import { h, setText } from '../dom.js';
@@ -12,6 +12,7 @@ import { ArcsView } from './arcs.js';
  * @typedef {import('../parts/controls.js').Model<import('../../lessons/multi-head-view.js').Result>} Model
  * @typedef {import('./token-editor.js').Pointed} Pointed
  * @typedef {{ row: number, column: number }} Cell
+ * @typedef {{ closed: boolean, at: Cell, name: string }} Stroke
  */
 
 /**
@@ -42,6 +43,11 @@ export function stage(context, painter, { look, point }) {
   let matrix = null;
   /** @type {[row: number, column: number] | null} */
   let selected = null;
+  /** @type {Cell | null} */
+  let hovered = null;
+  /** A drag that closes cells, or opens them, as it did with the first. @type {Stroke | null} */
+  let stroke = null;
+  let strokes = 0;
 
   /** @param {string} type @param {(detail: any) => void} handle */
   const on = (type, handle) =>
@@ -49,14 +55,42 @@ export function stage(context, painter, { look, point }) {
       event.stopPropagation();
       handle(/** @type {CustomEvent} */ (event).detail);
     });
-  on('cellhover', look);
+  on('cellhover', (cell) => {
+    if (stroke && cell) draw(stroke, cell);
+    hovered = cell;
+    look(cell);
+  });
   on('cellselect', (cell) => {
     look(null);
     dispatch({ type: 'set', values: { cell: cell && [cell.row, cell.column] } });
   });
-  on('cellclick', ({ row, column }) => {
-    if (!model?.state.drawing || !matrix || !lesson.isAttentionMap(matrix.tensor)) return;
-    dispatch({ type: 'close', row, column, closed: !lesson.isClosed(model.state, row, column) });
+  /** @param {Cell} cell @returns {Stroke | null} null where nothing is drawn */
+  const begin = (cell) => {
+    if (!model?.state.drawing || !matrix || !lesson.isAttentionMap(matrix.tensor)) return null;
+    strokes += 1;
+    const closed = !lesson.isClosed(model.state, cell.row, cell.column);
+    return { closed, at: cell, name: `stroke ${strokes}` };
+  };
+  /** @param {Stroke} stroke @param {Cell} to a fast hand leaves out cells on the way */
+  const draw = (stroke, to) => {
+    const { closed, at, name } = stroke;
+    for (const cell of line(at, to)) dispatch({ type: 'close', ...cell, closed }, name);
+    stroke.at = to;
+  };
+  heatmap.addEventListener('pointerdown', (event) => {
+    stroke = hovered && event.button === 0 ? begin(hovered) : null;
+    if (!stroke) return;
+    /** @type {Element} */ (event.composedPath()[0]).setPointerCapture(event.pointerId);
+    draw(stroke, stroke.at);
+  });
+  heatmap.addEventListener('lostpointercapture', () => {
+    stroke = null;
+  });
+  on('cellclick', ({ row, column, originalEvent }) => {
+    const byPointer = originalEvent.detail > 0;
+    const cell = { row, column };
+    const single = byPointer ? null : begin(cell);
+    if (single) draw(single, cell);
   });
   on('celledit', ({ row, column, value }) => {
     if (matrix)
@@ -111,6 +145,7 @@ export function stage(context, painter, { look, point }) {
           rowAxis: words.axes.Tq,
           columnAxis: words.axes.Tk,
           name,
+          rowFlags: lesson.rowFlags(result, matrix.head ?? 0),
         });
         return;
       }
@@ -142,4 +177,19 @@ export function stage(context, painter, { look, point }) {
       arcs.light(pointed);
     },
   };
+}
+
+/**
+ * The cells on a straight line, both ends included.
+ * @param {Cell} from
+ * @param {Cell} to
+ * @returns {Cell[]}
+ */
+function line(from, to) {
+  const [down, right] = [to.row - from.row, to.column - from.column];
+  const steps = Math.max(Math.abs(down), Math.abs(right));
+  return Array.from({ length: steps + 1 }, (_, step) => ({
+    row: from.row + Math.round((down * step) / (steps || 1)),
+    column: from.column + Math.round((right * step) / (steps || 1)),
+  }));
 }
