@@ -235,9 +235,58 @@ eachBrowser((browser) => {
       assert.ok(mask?.every((reason) => reason === 0));
     });
 
+    test('a drag closes every cell on its way, or opens them, and one undo takes it back', async () => {
+      const figure = await openFigure(browser);
+      const { mouse } = figure.page;
+      await figure.press('Own cells');
+      const middle = (/** @type {number} */ row, /** @type {number} */ column) =>
+        figure.inside(
+          (root, row, column) => {
+            const { x, y, width, height } = /** @type {any} */ (
+              root.querySelector('attention-heatmap')
+            ).cellRect(row, column);
+            return { x: x + width / 2, y: y + height / 2 };
+          },
+          row,
+          column,
+        );
+      const drag = async (/** @type {[number, number][]} */ cells) => {
+        const [first, ...rest] = await Promise.all(cells.map(([row, at]) => middle(row, at)));
+        await mouse.move(first.x, first.y);
+        await mouse.down();
+        for (const { x, y } of rest) await mouse.move(x, y);
+        await mouse.up();
+      };
+      const closed = (/** @type {number[]} */ cells) =>
+        figure.until((root, cells) => {
+          const { mask } = /** @type {any} */ (root.querySelector('attention-heatmap'));
+          const shut = [...(mask ?? [])].flatMap((reason, cell) => (reason ? [cell] : []));
+          return shut.join() === cells.join();
+        }, cells);
+      await drag([
+        [1, 1],
+        [1, 4],
+        [3, 4],
+      ]);
+      const way = [7, 8, 9, 10, 16, 22];
+      await closed(way); // also those that the pointer leapt over
+      await drag([
+        [2, 4],
+        [2, 5],
+        [1, 4],
+      ]);
+      await closed([7, 8, 9, 22]); // a drag from a closed cell opens
+      await figure.press('Undo');
+      await closed(way);
+      await figure.press('Undo');
+      await closed([]);
+    });
+
     test('an empty row, in the three ways of filling it', async () => {
       const figure = await openFigure(browser);
       await figure.after(() => figure.press('an empty row'));
+      const inspected = await figure.inside((root) => root.querySelector('.place')?.textContent);
+      assert.equal(inspected, 'query a → key a');
       let { data } = await figure.map();
       assert.deepEqual(data.slice(0, 4), [0.25, 0.25, 0.25, 0.25]);
       await figure.after(() => figure.press('−∞'));
@@ -252,6 +301,27 @@ eachBrowser((browser) => {
         await figure.inside((root) => root.querySelector('.look')?.textContent ?? ''),
         /no key left/,
       );
+    });
+
+    test('half of a number that does not fit leaves no trace', async () => {
+      const figure = await openFigure(browser);
+      const width = await figure.find('input[name=hiddens]');
+      const columns = (/** @type {number} */ count) =>
+        figure.until(
+          (root, count) =>
+            /** @type {any} */ (root.querySelector('attention-heatmap')).columnLabels.length ===
+            count,
+          count,
+        );
+      await figure.after(() => figure.click('.pipeline li:nth-child(6) button'));
+      await figure.type(width, '25');
+      await columns(25);
+      await figure.page.keyboard.type('6');
+      assert.match((await figure.errors()).join(), /from 4 to 128; “256” is not/);
+      await columns(32);
+      await figure.after(() => figure.type(width, '64'));
+      await columns(64);
+      assert.deepEqual(await figure.errors(), []);
     });
 
     test('numbers that do not fit are refused beside their control', async () => {

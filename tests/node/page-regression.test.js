@@ -172,6 +172,19 @@ describe('numbers', () => {
     assert.equal(lesson.readQuery(far, 0).empty, true);
   });
 
+  test('a point is added on the curve, or in a gap between the values at its sides', async () => {
+    const points = [
+      [3, 4],
+      [1, 2],
+      [4.5, 1],
+    ];
+    const result = await resultOf({ kernel: 'boxcar', width: 4, points });
+    const { prediction } = lesson.readQuery(result, 51);
+    assert.equal(prediction, 2);
+    const at = (/** @type {number} */ x) => lesson.valueToAdd(result, lesson.queryAt(x));
+    assert.deepEqual([1.02, 2, 3.5, 0, 5].map(at), [2, 3, 2.5, 2, 1]);
+  });
+
   test('a learned width is the same by every way to a step, and the same as the library’s', async () => {
     const learned = { learned: true, rate: 0.05 };
     const straight = lesson.widthOf(await resultOf({ ...learned, step: 7 }));

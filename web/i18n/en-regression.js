@@ -23,6 +23,10 @@ export default {
       value:
         'Distances are multiplied by w: the larger it is, the narrower the kernel. One unit of the kernel is {reach} wide here.',
     },
+    startWidth: {
+      label: 'Width w starts at',
+      value: 'Learned so far: w = {width}; one unit of the kernel is {reach} wide.',
+    },
     learned: { label: 'Learn w from the points' },
     rate: { label: 'Learning rate' },
     step: { label: 'Steps of SGD' },
@@ -30,6 +34,7 @@ export default {
   },
   summaries: {
     width: 'w = {value}',
+    startWidth: 'w from {value}',
     step: 'step {value}',
     notLearned: 'set by hand',
     points: '{count} points',
@@ -45,11 +50,11 @@ export default {
     },
     reach: {
       title: 'out of reach',
-      look: 'The boxcar ends at distance 1, and no key lies near this query: its row has no weight, and there is no prediction. Lower w, or add a point in the gap.',
+      look: 'The boxcar reaches as far as 1 ÷ w = 0.25, and no key lies that near this query: every weight is 0, and there is no prediction. Lower w, or add a point in the gap.',
     },
     learned: {
       title: 'learned width',
-      look: 'Five steps at rate 0.5, as in the book: the first one leaps too far, and the curve grows rough. Play on: w comes back to where the points predict each other best. Then try the rate 0.05.',
+      look: 'Five steps at rate 0.5, as in the book “Dive into Deep Learning”: the first one leaps too far, and the curve grows rough. Play on: w comes back to where the points predict each other best. Then try the rate 0.05.',
     },
     outlier: {
       title: 'an outlier',
@@ -72,6 +77,8 @@ export default {
     queryEmpty: 'x {x}, no key within reach',
     hint: 'Drag a point, or the query’s line. A double click adds a point, Delete removes the one in focus.',
     add: 'Add a point here',
+    addHelp:
+      'It lies on the predicted curve; where nothing is predicted, halfway between the values to its left and right.',
     remove: 'Remove the point',
     full: 'At most {most} points.',
     removed: 'Point removed, {count} left.',
@@ -83,11 +90,11 @@ export default {
     outOfReach: 'beyond the kernel’s reach',
     inspector: 'Query',
     at: 'x = {x}',
-    sum: 'Weight × value, summed',
-    term: '{weight} × {value} = {product}',
+    sum: 'Key: weight × value, summed',
+    term: '{key}: {weight} × {value} = {product}',
     rest: '{count} more, each with a weight below 0.001',
     total: '= {sum}',
-    none: 'No key is within the kernel’s reach: there is no prediction. The core gives 0 and a mark.',
+    none: 'No key is within the kernel’s reach: every weight is 0, and nothing is predicted. The curve has a gap here.',
     training: 'Learning the width',
     objective:
       'Each point is predicted from all others; a step of SGD lowers the sum of their squared errors.',

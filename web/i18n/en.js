@@ -121,6 +121,10 @@ export default {
     causal: { label: 'Causal' },
     validLength: { label: 'Valid length' },
     window: { label: 'Window' },
+    windowAcross: {
+      label: 'Window',
+      value: 'The last query stands at the last key: each sees the keys that near to its place.',
+    },
     closed: {
       label: 'Own cells: draw on the map',
       count: '{count} closed',
@@ -135,7 +139,7 @@ export default {
         pytorch: 'As PyTorch: a row with no key left becomes NaN.',
       },
     },
-    hiddens: { label: 'Width H', value: 'H = {hiddens}, D = H ÷ h = {size} for each head' },
+    hiddens: { label: 'Width H', value: 'From {min} to {max}. D = H ÷ h = {size} for each head.' },
     heads: { label: 'Heads h' },
     entropy: {
       label: 'Mean entropy of a row',
@@ -217,7 +221,7 @@ export default {
   curves: { step: 'step {step}', value: '{name} {value}' },
   stage: {
     title: '{tensor}, head {head}',
-    drawHint: 'Click a cell, or press Space on it, to close or open it.',
+    drawHint: 'Click a cell, drag over several, or press Space on one, to close or open them.',
     editHint: 'Double-click a cell, or press Enter on it, to type another number.',
     heads: 'Heads',
     head: 'head {head}',

@@ -119,6 +119,10 @@ export default {
     causal: { label: '因果掩码' },
     validLength: { label: '有效长度' },
     window: { label: '窗口' },
+    windowAcross: {
+      label: '窗口',
+      value: '最后一个查询对齐最后一个键：每个查询只看离自己位置这么近的键。',
+    },
     closed: {
       label: '手动掩蔽：在图上点选',
       count: '已掩蔽 {count} 格',
@@ -133,7 +137,7 @@ export default {
         pytorch: '同 PyTorch：整行没有可用的键时，结果为 NaN。',
       },
     },
-    hiddens: { label: '宽度 H', value: 'H = {hiddens}，每个头 D = H ÷ h = {size}' },
+    hiddens: { label: '宽度 H', value: '取 {min} 到 {max}。每个头 D = H ÷ h = {size}。' },
     heads: { label: '头数 h' },
     entropy: { label: '每行的平均熵', value: '{entropy}，最大 {most} 奈特' },
     score: {
@@ -212,7 +216,7 @@ export default {
   curves: { step: '第 {step} 步', value: '{name} {value}' },
   stage: {
     title: '{tensor}，第 {head} 个头',
-    drawHint: '点击格子或按空格键，掩蔽或恢复它。',
+    drawHint: '点击格子、拖过一片，或按空格键，掩蔽或恢复它们。',
     editHint: '双击格子或按回车键，可以输入别的数值。',
     heads: '各注意力头',
     head: '头 {head}',
@@ -295,7 +299,7 @@ export default {
     npy: 'NumPy .npy',
     link: '复制链接',
     embed: '复制嵌入代码',
-    frame: '复制框架代码',
+    frame: '复制 iframe 代码',
     torch: '复制为 PyTorch 代码',
     sameInTorch: '用 PyTorch 写',
     wholeScript: '复制完整代码',

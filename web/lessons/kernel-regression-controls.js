@@ -3,6 +3,7 @@
  */
 import { fill, short } from '../draw/format.js';
 import { defaults, learns, MAX_STEPS, table } from './kernel-regression.js';
+import { widthOf } from './kernel-regression-view.js';
 
 /** @typedef {import('./state.js').State} State */
 
@@ -14,7 +15,11 @@ export const controls = {
       as: 'slider',
       name: 'width',
       stops: [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50],
-      values: (state) => ({ reach: short(1 / state.width) }),
+      words: (state) => (learns(state) ? 'startWidth' : 'width'),
+      values: (state, result) => {
+        const width = learns(state) && result ? widthOf(result) : state.width;
+        return { width: short(width), reach: short(1 / width) };
+      },
       when: ({ kernel }) => kernel !== 'average',
     },
   ],
@@ -53,10 +58,11 @@ export function fieldOf(option) {
  */
 export function summary(group, state, { summaries, controls: words }) {
   const { width, step, kernel } = state;
+  const wide = learns(state) ? summaries.startWidth : summaries.width;
   const name = words.kernel.choices[/** @type {keyof typeof words.kernel.choices} */ (kernel)];
   /** @type {Record<string, () => string[]>} */
   const parts = {
-    kernel: () => (kernel === 'average' ? [name] : [name, fill(summaries.width, { value: width })]),
+    kernel: () => (kernel === 'average' ? [name] : [name, fill(wide, { value: width })]),
     learning: () => [learns(state) ? fill(summaries.step, { value: step }) : summaries.notLearned],
     points: () => [fill(summaries.points, { count: state.points.length })],
   };

@@ -75,6 +75,23 @@ export function readQuery(result, query) {
 }
 
 /**
+ * The value of a point added at a query: the prediction, or where there is none the mean of the nearest
+ * values, to its left and to its right.
+ * @param {Result} result
+ * @param {number} query
+ * @returns {number}
+ */
+export function valueToAdd(result, query) {
+  const { x, prediction, empty } = readQuery(result, query);
+  if (!empty) return prediction;
+  const points = pointsOf(result);
+  const right = points.findIndex((point) => point.x > x);
+  const left = right < 0 ? points.length - 1 : right - 1;
+  const near = [points[left], points[right]].filter((point) => point !== undefined);
+  return near.reduce((sum, { y }) => sum + y, 0) / near.length;
+}
+
+/**
  * A map of queries and keys: every tenth query of the curve.
  * @param {Result} result
  * @param {string} tensor weights or raw_scores

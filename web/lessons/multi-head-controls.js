@@ -2,7 +2,16 @@
  * The multi-head lesson: its controls, their one-line summaries, and experiments to try.
  */
 import { fill } from '../draw/format.js';
-import { divisors, drawing, headsOf, queries, sizes, variantOf, variants } from './multi-head.js';
+import {
+  divisors,
+  drawing,
+  headsOf,
+  queries,
+  sizes,
+  table,
+  variantOf,
+  variants,
+} from './multi-head.js';
 import { entropyWords } from './multi-head-view.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -35,6 +44,8 @@ export const controls = {
     {
       as: 'slider',
       name: 'window',
+      words: (state) => (state.cross ? 'windowAcross' : 'window'),
+      values: () => ({}),
       word: 'off',
       start: () => 1,
       max: (state) => Math.max(queries(state).length, state.source.length) - 1,
@@ -91,7 +102,8 @@ export function fieldOf(option) {
 
 /** @param {State} state */
 function sizeValues(state) {
-  return { hiddens: state.hiddens, size: sizes(state).D };
+  const { min = 0, max = 0 } = table.hiddens;
+  return { min, max, size: sizes(state).D };
 }
 
 /**
@@ -132,6 +144,9 @@ export function summary(group, state, { summaries, controls: words }) {
   return parts[group]().filter((part) => typeof part === 'string');
 }
 
+/** The causal mask leaves one key to the first row, and the reader's own cell closes it. */
+const emptyFirstRow = { causal: true, closed: ['1'], fill: 'd2l', cell: [0, 0] };
+
 /**
  * Small changes of the state that are worth a look, each with a sentence of its name in the
  * language files. Chinese readers get Chinese tokens.
@@ -165,8 +180,8 @@ export const experiments = [
   },
   {
     name: 'empty',
-    values: { source: ['a', 'b', 'c', 'd'], causal: true, closed: ['1'], fill: 'd2l' },
-    chinese: { source: ['甲', '乙', '丙', '丁'], causal: true, closed: ['1'], fill: 'd2l' },
+    values: { source: ['a', 'b', 'c', 'd'], ...emptyFirstRow },
+    chinese: { source: ['甲', '乙', '丙', '丁'], ...emptyFirstRow },
   },
 ];
 

@@ -1,7 +1,8 @@
 /**
  * The controls: one maker for each way of showing a field. A control shows the state it is given and
  * sends what the reader chose; it never changes the state itself. What is typed and does not fit
- * stays in its field, with one sentence beside it, until it fits or the field gets another value.
+ * stays in its field, with one sentence beside it, until it fits or the field gets another value; the
+ * state then is what it was before the typing, and not what the first half of the text says.
  */
 import { fill, parse } from '../../draw/format.js';
 import { isValid } from '../../lessons/state.js';
@@ -60,8 +61,8 @@ function lens(control, { dispatch }) {
  * @returns {{ label: string, choices?: Record<string, string>, notes?: Record<string, string>,
  *   value?: string }}
  */
-function wordsOf({ name }, { strings }) {
-  return /** @type {any} */ (strings.controls)[name];
+function wordsOf({ name }, { strings }, key = name) {
+  return /** @type {any} */ (strings.controls)[key];
 }
 
 /**
@@ -168,17 +169,20 @@ function slider(control, context) {
   const { read, set } = lens(control, context);
   const { strings, lesson } = context;
   const field = lesson.table[name];
-  const words = wordsOf(control, context);
-  const label = words.label;
+  let label = '';
   const ids = { number: freshId(), error: freshId() };
   let max = field.max ?? Infinity;
   let start = max;
   const min = field.min ?? -Infinity;
-  let last = /** @type {number | null} */ (null);
+  /** The value that the field stands for, null while it is off. @type {number | null} */
+  let shown = null;
+  /** What it was before the reader began to type. @type {number | null} */
+  let before = null;
+  /** For when it is switched on again. @type {number | null} */
+  let last = null;
 
   const range = h('input', {
     type: 'range',
-    'aria-label': label,
     oninput: () => set(stops ? stops[range.valueAsNumber] : range.valueAsNumber, name),
   });
   const number = h('input', {
@@ -188,10 +192,12 @@ function slider(control, context) {
     name,
     class: 'number',
     autocomplete: 'off',
-    'aria-label': label,
     'aria-describedby': ids.error,
+    onfocus: () => {
+      before = shown;
+    },
     oninput: () => take(number.value),
-    onblur: () => error.textContent === '' && show(last),
+    onblur: () => error.textContent === '' && show(shown),
   });
   const error = h('p', { class: 'error', id: ids.error, role: 'alert' });
   const note = h('p', { class: 'note' });
@@ -199,9 +205,10 @@ function slider(control, context) {
     type: 'checkbox',
     onchange: () => set(box.checked ? Math.min(max, last ?? start) : word),
   });
+  const caption = h('span');
   const name_ = word
-    ? h('label', { class: 'check' }, box, h('span', null, label))
-    : h('label', { htmlFor: ids.number }, label);
+    ? h('label', { class: 'check' }, box, caption)
+    : h('label', { htmlFor: ids.number }, caption);
   const pair = h('div', { class: 'pair' }, range, number);
   const element = h('div', { class: 'control slider' }, name_, pair, error, note);
 
@@ -221,9 +228,10 @@ function slider(control, context) {
         : fill(sentence, { label, min, max: good || whole ? max : (field.max ?? max), got: typed }),
     );
     setAttribute(number, 'aria-invalid', !fits);
-    if (!fits || value === last) return;
-    last = value;
-    set(value, name);
+    const next = fits ? value : before;
+    if (next === shown || next === null) return;
+    shown = next;
+    set(next, name);
   }
 
   /** @param {number | null} value */
@@ -235,8 +243,12 @@ function slider(control, context) {
 
   return {
     element,
-    update({ state }) {
+    update({ state, result }) {
       element.hidden = control.when ? !control.when(state) : false;
+      const words = wordsOf(control, context, control.words?.(state));
+      ({ label } = words);
+      setText(caption, label);
+      for (const input of [range, number]) setAttribute(input, 'aria-label', label);
       max = control.max?.(state) ?? field.max ?? Infinity;
       start = control.start?.(state) ?? max;
       const value = read(state);
@@ -254,10 +266,14 @@ function slider(control, context) {
       setAttribute(range, 'aria-valuetext', off ? null : String(value));
       if (word) box.checked = !off;
       pair.hidden = off;
-      if (off) show(null);
-      else if (value !== last) show(value);
-      last = off ? last : value;
-      setText(note, control.values ? fill(words.value ?? '', control.values(state)) : '');
+      const now = off ? null : value;
+      if (now !== shown) {
+        shown = now;
+        before = now;
+        show(now);
+      }
+      last = now ?? last;
+      setText(note, control.values ? fill(words.value ?? '', control.values(state, result)) : '');
     },
   };
 }

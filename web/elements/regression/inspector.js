@@ -74,10 +74,17 @@ export function inspector({ lesson, strings }, look) {
       const left = read.terms.length - shown.length;
       setText(rest, left > 0 ? fill(words.rest, { count: left }) : '');
       list(terms, shown, make, (row, at) => {
-        const { weight, value, product } = read.terms[at];
+        const { key, weight, value, product } = read.terms[at];
         const [text, bar] = row.children;
-        const numbers = { weight: short(weight), value: short(value), product: short(product) };
-        setText(text, fill(words.term, numbers));
+        setText(
+          text,
+          fill(words.term, {
+            key: short(key),
+            weight: short(weight),
+            value: short(value),
+            product: short(product),
+          }),
+        );
         const { style, classList } = /** @type {HTMLElement} */ (bar);
         style.setProperty('--size', String(most > 0 ? Math.abs(product) / most : 0));
         classList.toggle('negative', product < 0);

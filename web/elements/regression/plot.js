@@ -71,6 +71,7 @@ export class PlotView {
     /** @param {string} name @param {() => void} act */
     const button = (name, act) => h('button', { type: 'button', class: 'act', onclick: act }, name);
     this.#add = button(words.add, () => this.#addHere());
+    this.#add.title = words.addHelp;
     this.#remove = button(words.remove, () => this.#removeChosen());
     this.element = h(
       'div',
@@ -383,8 +384,8 @@ export class PlotView {
   #addHere() {
     if (!this.#result) return;
     const { lesson } = this.#context;
-    const { x, prediction } = lesson.readQuery(this.#result, this.#result.state.query);
-    this.#addAt(x, prediction, false);
+    const { query } = this.#result.state;
+    this.#addAt(lesson.placeOfQuery(query), lesson.valueToAdd(this.#result, query), false);
   }
 
   /**
