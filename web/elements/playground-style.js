@@ -118,7 +118,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 @container playground (width < 240px) {
   .pipeline .formula { display: none; }
 }
-@container playground (700px <= width < 1100px) {
+@container playground (860px <= width < 1100px) {
   .inspector { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 32px; }
   .inspector > .note, .headline, .edits { grid-column: 1 / -1; }
 }
@@ -226,7 +226,8 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .stage .bar legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 attention-heatmap { padding: 0; }
 attention-heatmap::part(caption) { display: none; }
-attention-heatmap.drawing { cursor: crosshair; }
+attention-heatmap.drawing { cursor: crosshair; touch-action: pinch-zoom; user-select: none; }
+.stage > .note { margin-top: 12px; }
 .busy { min-height: 20px; font-size: 13px; }
 
 canvas[role='slider'] { display: block; touch-action: pan-y; cursor: pointer; }
@@ -243,14 +244,14 @@ canvas[role='slider'] { display: block; touch-action: pan-y; cursor: pointer; }
 .headline { overflow-wrap: anywhere; }
 .headline .value { font: 22px/1.4 var(--attn-mono); font-variant-numeric: tabular-nums; }
 .part { margin-top: 12px; }
-.terms, .row { max-height: calc(16.5 * 19px); overflow-y: auto; padding: 2px 0; }
+.terms, .row { display: grid; gap: 0 8px; max-height: calc(16.5 * 19px); overflow-y: auto; padding: 2px 0; }
+.terms { grid-template-columns: auto minmax(24px, 1fr); }
+.row { grid-template-columns: minmax(0, 84px) minmax(24px, 1fr) auto; }
 .sum { max-width: 198px; padding-top: 2px; border-top: 1px solid var(--attn-hairline); text-align: end; }
 .sum:empty { display: none; }
-.terms li, .row li { display: grid; align-items: center; gap: 8px; line-height: 19px; }
-.terms li { grid-template-columns: minmax(0, 198px) minmax(0, 1fr); }
-.row li { grid-template-columns: minmax(0, 84px) minmax(0, 1fr) 52px; }
+.terms li, .row li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; align-items: center; line-height: 19px; }
 .row .token { overflow: hidden; text-overflow: ellipsis; white-space: pre; font: 13px var(--attn-font); }
-.row .number { text-align: end; }
+.row .number { text-align: end; white-space: nowrap; }
 .bar[class] { position: relative; }
 i.bar { display: block; height: 8px; }
 i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; width: calc(100% * var(--size)); min-width: 1px; background: var(--attn-key); }
@@ -259,7 +260,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .terms i.bar.negative::before { left: auto; right: 50%; background: var(--negative); }
 .row [aria-current] { font-weight: 700; }
 .row [aria-current] i.bar::before { background: var(--attn-query); }
-.number-field { display: grid; grid-template-columns: minmax(0, 104px) minmax(60px, 1fr) 24px; align-items: center; gap: 4px; min-height: 30px; }
+.number-field { display: grid; grid-template-columns: minmax(0, 104px) minmax(132px, 1fr) 24px; align-items: center; gap: 4px; min-height: 30px; }
 .number-field .name { font-size: 13px; color: var(--attn-quiet); }
 .number-field input { text-align: end; }
 .number-field .error { grid-column: 1 / -1; }
