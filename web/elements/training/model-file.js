@@ -13,6 +13,9 @@ import { mayNotSave } from '../parts/export-menu.js';
 export function modelFile({ strings, dispatch }, models) {
   const words = strings.training;
   const said = h('p', { class: 'note', role: 'status' });
+  /** What went wrong with a file, and what the model was then. */
+  let wrong = '';
+  let model = '';
   const input = h('input', {
     type: 'file',
     accept: '.safetensors',
@@ -82,10 +85,16 @@ export function modelFile({ strings, dispatch }, models) {
     dispatch({ type: 'set', values: { loaded: models.bring(file.name, bytes), step: 0 } });
   }
 
-  /** @param {string} wrong */
-  function say(wrong) {
-    setText(said, wrong);
-    said.classList.toggle('error', wrong !== '');
+  /** @param {string} words */
+  function say(words) {
+    wrong = words;
+    show(words);
+  }
+
+  /** @param {string} words */
+  function show(words) {
+    setText(said, words);
+    said.classList.toggle('error', words !== '');
   }
 
   return {
@@ -94,7 +103,11 @@ export function modelFile({ strings, dispatch }, models) {
     takeFrom: (target) => takeDrops(target, take),
     /** @param {import('../parts/controls.js').Model} model */
     update({ state, error }) {
-      if (error?.field === 'loaded') say(fill(words.noFit, { message: error.message }));
+      // A message is of no more use when there is another model, or this one is trained.
+      const now = `${state.loaded} ${state.running || state.step}`;
+      if (now !== model) wrong = '';
+      model = now;
+      show(error?.field === 'loaded' ? fill(words.noFit, { message: error.message }) : wrong);
       loaded.hidden = !state.loaded;
       // A file is known by its name, its size and a sum over it.
       setText(origin, fill(words.loaded, { name: state.loaded.replace(/ \d+ \d+$/, '') }));
