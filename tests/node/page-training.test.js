@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { createEngine } from '../../wasm/attention.js';
 import { createEvaluator } from '../../wasm/evaluate.js';
 import { Run } from '../../web/elements/run.js';
+import { readKept } from '../../web/elements/training/kept-run.js';
+import { lessons } from '../../web/lessons/index.js';
 
 const engine = await createEngine();
 
@@ -240,4 +242,30 @@ test('a file that says how it was trained gives its parameters only', async () =
   assert.equal(answer.step, 0);
   model.forward(request(0).input);
   assert.deepEqual(weights(answer), Array.from(model.tensor(WEIGHTS).data));
+});
+
+test('a run that was kept is taken up only in its form', () => {
+  const lesson = /** @type {import('../../web/elements/training/panel.js').Lesson} */ (
+    lessons.transformer
+  );
+  const { cache, ...earlier } = lesson.defaults;
+  const { key, steps } = lesson.plan(lesson.defaults);
+  const kept = { key, step: 12, saved: new Uint8Array(4), losses: [3, 2], rates: [1, NaN] };
+  assert.deepEqual(readKept(lesson, { ...kept, state: earlier })?.state, lesson.defaults);
+  const strange = { ...earlier, heads: 'many', constructor: 1 };
+  assert.deepEqual(readKept(lesson, { ...kept, state: strange })?.state, lesson.defaults);
+  for (const wrong of [
+    { key: 'x' },
+    { step: NaN },
+    { step: steps + 1 },
+    { saved: 'bytes' },
+    { losses: null },
+    { rates: ['1'] },
+    { state: { ...earlier, hiddens: 64 } },
+  ]) {
+    assert.equal(readKept(lesson, { ...kept, state: earlier, ...wrong }), null);
+  }
+  for (const found of [null, undefined, 42, {}, { state: {}, key: 'x', step: 3 }]) {
+    assert.equal(readKept(lesson, found), null);
+  }
 });

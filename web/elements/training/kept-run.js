@@ -3,6 +3,7 @@
  * kept, and the next visit offers to go on from it.
  */
 import { fill } from '../../draw/format.js';
+import { isValid } from '../../lessons/state.js';
 import { h, setText } from '../dom.js';
 import { forgetRun, keepRun, keptRun } from './shelf.js';
 
@@ -35,11 +36,15 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
   const ask = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
 
   async function look() {
-    const found = await keptRun(lesson.name);
-    const ofToday = found && lesson.plan(lesson.settle(found.state)).key === found.key;
-    kept = ofToday && !isBehind(found) ? found : null;
+    const found = readKept(lesson, await keptRun(lesson.name));
+    kept = found && !isBehind(found) ? found : null;
     if (kept) setText(said, fill(words.kept, { step: kept.step }));
-    element.hidden = !kept;
+    offer();
+  }
+
+  /** Nobody is offered to go where the figure is. */
+  function offer() {
+    element.hidden = !kept || (run?.key === kept.key && run.step >= kept.step);
   }
 
   /** Whether the run that is shown has come as far. @param {import('./shelf.js').Kept} kept */
@@ -76,6 +81,7 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
       if (state.running) addEventListener('beforeunload', ask);
       else removeEventListener('beforeunload', ask);
       run = result?.run;
+      offer();
       if (!run?.latest || kept === undefined) return;
       const { key, latest, losses, rates } = run;
       // What is offered stays on the shelf until a run goes beyond it, or the reader trains another model.
@@ -94,4 +100,26 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
       });
     },
   };
+}
+
+/**
+ * A run as it was found, where it is one of today's lesson: an earlier or a later release may have written
+ * another form down.
+ * @param {import('./panel.js').Lesson} lesson
+ * @param {unknown} found
+ * @returns {import('./shelf.js').Kept | null}
+ */
+export function readKept(lesson, found) {
+  const { key, step, saved, losses, rates, state } = /** @type {any} */ (found ?? {});
+  const areNumbers = (/** @type {unknown} */ list) =>
+    Array.isArray(list) && list.every((value) => typeof value === 'number');
+  if (!(saved instanceof Uint8Array) || !areNumbers(losses) || !areNumbers(rates)) return null;
+  const fields = Object.entries(lesson.table).map(([name, field]) => {
+    const value = state?.[name];
+    return [name, isValid(field, value) ? value : field.default];
+  });
+  const settled = lesson.settle(Object.fromEntries(fields));
+  const plan = lesson.plan(settled);
+  const isStep = Number.isInteger(step) && step >= 0 && step <= plan.steps;
+  return isStep && key === plan.key ? { key, step, saved, losses, rates, state: settled } : null;
 }
