@@ -32,6 +32,7 @@ import { circle, write } from './pen.js';
  * @typedef {object} CurvesOptions
  * @property {readonly Series[]} series one or two
  * @property {readonly string[]} legend the step read out, then one text for each series
+ * @property {readonly string[]} [widest] a legend that needs as much room as any, default this one
  * @property {number} steps the last step there is room for, at least 1
  * @property {number} [first] the step of each series' first value, default 0
  * @property {number} width what is available
@@ -68,9 +69,11 @@ const dot = 3.5;
 export function layoutCurves(options) {
   const { series, steps, first = 0, width, plotHeight = 120, measure, theme } = options;
   const signs = /** @type {const} */ ([undefined, 'line', 'thin']);
-  const items = options.legend.map((text, at) => ({ text, sign: signs[at] }));
-  const legend = layoutCaption(items, width - margins, measure, theme);
-  const top = legend.height + gap;
+  const captions = [options.legend, options.widest ?? []].map((texts) => {
+    const items = texts.map((text, at) => ({ text, sign: signs[at] }));
+    return layoutCaption(items, width - margins, measure, theme);
+  });
+  const top = Math.max(...captions.map(({ height }) => height)) + gap;
   const bottom = top + plotHeight;
   const up = series.map(({ values, log = false }) => {
     const axis = { ...extent(values, log), log, from: bottom, to: top };
@@ -93,7 +96,7 @@ export function layoutCurves(options) {
     up,
     top,
     bottom,
-    legend: legend.placed,
+    legend: captions[0].placed,
   };
 }
 

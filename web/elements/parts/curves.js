@@ -113,6 +113,14 @@ export class CurvesView {
     return [fill(words.step, { step }), ...values];
   }
 
+  /** A legend as wide as its numbers may become: its room is there from the start. @param {Curves} curves */
+  #widest({ series, steps }) {
+    const words = this.#strings.curves;
+    const value = short(-1.23e-5);
+    const values = series.map(({ name }) => fill(words.value, { name, value }));
+    return [fill(words.step, { step: steps }), ...values];
+  }
+
   /**
    * @param {Curves} curves
    * @param {number} shown the step that the legend reads out
@@ -121,7 +129,9 @@ export class CurvesView {
   #layout(curves, shown, ratio) {
     const { width, measure, theme } = this.#surface;
     const legend = this.#legend(curves, shown);
-    const geometry = layoutCurves({ ...curves, legend, width: width || 640, measure, theme });
+    const widest = this.#widest(curves);
+    const room = { widest, width: width || 640, measure, theme };
+    const geometry = layoutCurves({ ...curves, legend, ...room });
     const { series, marked } = curves;
     /** @param {import('../../draw/pen.js').Pen} pen */
     const draw = (pen, hovered = /** @type {number | null} */ (null)) =>
