@@ -28,6 +28,20 @@ const forgetAll = () =>
     request.onsuccess = request.onerror = request.onblocked = () => resolve(undefined);
   });
 
+/** Puts a record where the browser keeps a training. @param {unknown} record */
+const put = (record) =>
+  new Promise((resolve) => {
+    const request = indexedDB.open('attention-playground');
+    request.onsuccess = () => {
+      const shelf = request.result;
+      const written = shelf.transaction('runs', 'readwrite').objectStore('runs');
+      written.put(record, 'transformer').onsuccess = () => {
+        shelf.close();
+        resolve(undefined);
+      };
+    };
+  });
+
 eachBrowser((browser) => {
   test('train, pause, step, scrub back, rewind, resume', async () => {
     const figure = await openTraining(browser, { epochs: 1000 });
@@ -82,20 +96,25 @@ eachBrowser((browser) => {
       scrubbed.step,
     );
     await figure.act('Stop');
-    await figure.until((root) => root.querySelector('.act.main')?.textContent === 'Train');
+    await figure.until((root) => root.querySelector('.act.main')?.textContent === 'Train again');
   });
 
   test('a run comes to its end, and the next one starts from the initial weights', async () => {
     const figure = await openTraining(browser);
     await figure.act('Train');
     await figure.at(30);
-    assert.equal(await figure.main(), 'Train');
+    assert.equal(await figure.main(), 'Train again');
+    const stops = await figure.inside((root) =>
+      [...root.querySelectorAll('.act')].map((act) => act.getAttribute('aria-disabled')),
+    );
+    assert.deepEqual(stops, [null, 'true', 'true', null], 'nothing is left to step to, or to stop');
     const said = await figure.inside(
       (root) => root.querySelector('.training > .unseen')?.textContent,
     );
     assert.match(said ?? '', /^Training ended: epoch 10 of 10/);
     const first = await figure.map();
-    await figure.act('Train');
+    await figure.act('Train again');
+    await figure.until((root) => root.querySelector('.act.main')?.textContent === 'Pause');
     await figure.at(30);
     assert.deepEqual((await figure.map()).data, first.data);
   });
@@ -197,6 +216,25 @@ eachBrowser((browser) => {
     );
   });
 
+  test('what is kept is not offered where the figure is, and what is in no form does not matter', async () => {
+    const figure = await openTraining(browser);
+    await figure.page.evaluate(forgetAll);
+    await figure.act('Train');
+    await figure.at(30);
+    await figure.page.waitForFunction(kept, { polling: 50 }, 30);
+    const there = await openTraining(browser, { step: 30 });
+    await there.at(30);
+    assert.equal(await there.inside((root) => root.querySelector('.kept-run:not([hidden])')), null);
+
+    for (const record of [42, {}, { state: {}, key: 'x', step: 3 }]) {
+      await there.page.evaluate(put, record);
+      const next = await openTraining(browser);
+      await next.act('Train');
+      await next.at(30);
+      await next.page.waitForFunction(kept, { polling: 50 }, 30);
+    }
+  });
+
   for (const lesson of /** @type {const} */ (['transformer', 'bahdanau']))
     test(`${lesson}: a model that is saved is what training starts from when it is dropped again`, async () => {
       const figure = await openTraining(browser, { step: 12 }, { lesson });
@@ -240,6 +278,20 @@ eachBrowser((browser) => {
       await figure.until((root) =>
         root.querySelector('.model-file')?.textContent?.includes('note.txt is no model'),
       );
+      await figure.act('One step');
+      await figure.until((root) => !root.querySelector('.model-file .error'));
+      await figure.inside((root) => {
+        const carried = new DataTransfer();
+        const empty = [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]), '{}'];
+        carried.items.add(new File(empty, 'empty.safetensors'));
+        const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+        root.querySelector('.training')?.dispatchEvent(drop);
+      });
+      await figure.until((root) =>
+        root.querySelector('.model-file .error')?.textContent?.includes('does not fit this model'),
+      );
+      await figure.press('Initial weights again');
+      await figure.until((root) => !root.querySelector('.model-file .error'));
     });
 
   test('a loss that is no number: where, and a way back', async () => {

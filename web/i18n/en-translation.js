@@ -104,6 +104,7 @@ export default {
   training: {
     name: 'Training',
     train: 'Train',
+    again: 'Train again',
     pause: 'Pause',
     resume: 'Resume',
     one: 'One step',
@@ -111,6 +112,7 @@ export default {
     rewind: 'Rewind',
     help: {
       train: 'From the initial weights',
+      again: 'Once more from the initial weights',
       pause: 'Stop here for a while',
       resume: 'Go on from here',
       one: 'One step of the optimiser',

@@ -101,6 +101,7 @@ export default {
   training: {
     name: '训练',
     train: '训练',
+    again: '重新训练',
     pause: '暂停',
     resume: '继续',
     one: '一步',
@@ -108,6 +109,7 @@ export default {
     rewind: '回到起点',
     help: {
       train: '从初始权重开始',
+      again: '再次从初始权重开始',
       pause: '先停在这里',
       resume: '从这里接着训练',
       one: '只走一个优化步',

@@ -157,11 +157,12 @@ export function trainingPanel(context, models) {
   const stops = () => [0, ...run.saved.filter((step) => step > 0)];
 
   function show() {
-    const name = underWay ? 'pause' : anew() ? 'train' : 'resume';
+    const start = state.step === 0 ? 'train' : 'again';
+    const name = underWay ? 'pause' : anew() ? start : 'resume';
     setText(main, words[name]);
     setAttribute(main, 'title', words.help[name]);
     setAttribute(one, 'aria-disabled', underWay || state.step >= run.steps);
-    setAttribute(stop, 'aria-disabled', !underWay && (state.step === 0 || ended));
+    setAttribute(stop, 'aria-disabled', !underWay && anew());
     setAttribute(rewind, 'aria-disabled', state.step === 0 && !underWay);
   }
 
