@@ -6,6 +6,9 @@ import { tokenLabel } from '../../draw/format.js';
 import { h, list, setText } from '../dom.js';
 import { MiniMap } from '../heatmap/mini-map.js';
 
+/** Signs that stand upright in a column: Chinese, Japanese, Korean. */
+const UPRIGHT = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/;
+
 export class LabelledMap {
   #map = new MiniMap();
   #across = h('span', { class: 'across', 'aria-hidden': 'true' });
@@ -52,6 +55,7 @@ function write(side, labels, length) {
     () => h('span'),
     (span, label, at) => {
       setText(span, at % every === 0 ? tokenLabel(label) : '');
+      span.classList.toggle('upright', UPRIGHT.test(label));
     },
   );
 }

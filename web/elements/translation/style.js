@@ -15,21 +15,21 @@ input.sentence { width: 100%; }
 .kind > .title { font-size: 13px; line-height: 24px; }
 .enlarge { grid-area: 2 / 2; padding: 0; }
 .labelled { display: grid; grid-template: auto auto / auto max-content; justify-content: start; font-size: 10px; line-height: 1; color: var(--attn-quiet); }
-.across { grid-area: 1 / 2; display: flex; width: var(--length); align-items: flex-end; padding-bottom: 3px; }
+.across { grid-area: 1 / 2; display: flex; width: var(--length); align-items: flex-end; padding-bottom: 6px; }
 .across span { flex: 1 1 0; min-width: 0; max-height: 52px; overflow: hidden; writing-mode: vertical-rl; transform: rotate(180deg); display: flex; align-items: center; white-space: pre; }
-.down { grid-area: 2 / 1; display: flex; flex-direction: column; height: var(--length); padding-right: 4px; }
+.across .upright { transform: none; text-orientation: upright; }
+.down { grid-area: 2 / 1; display: flex; flex-direction: column; height: var(--length); padding-right: 7px; }
 .down span { flex: 1 1 0; min-height: 0; max-width: 54px; overflow: hidden; text-overflow: ellipsis; white-space: pre; display: block; text-align: end; align-content: center; }
 .stage .bar.named { gap: 2px 20px; }
 .stage .bar.named legend { position: static; width: auto; height: auto; clip-path: none; margin-right: 10px; color: var(--attn-quiet); }
 .labelled .mini { grid-area: 2 / 2; }
 .mini.marked .row-light { opacity: 1; }
-.enlarge[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 2px; }
+.enlarge[aria-pressed='true'] .mini, .tile[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 1px; }
 .layer { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 8px; margin-top: 8px; }
-.layer > .quiet { flex: 1 0 100%; font-size: 12px; }
+.layer > .quiet { flex: 1 0 100%; font-size: 12px; margin-bottom: 4px; }
 .tiles { display: flex; flex-wrap: wrap; gap: 4px 6px; }
 .tiles li { display: flex; flex-direction: column; align-items: center; gap: 4px; }
 .tile { display: block; padding: 0; }
-.tile[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 2px; }
 .tiles input[type='checkbox'] { width: 13px; height: 13px; accent-color: var(--attn-quiet); }
 .tiles .silenced .mini { opacity: 0.35; }
 
