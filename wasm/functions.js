@@ -58,7 +58,27 @@ import { Transformer } from './transformer.js';
 /** @typedef {import('./results.js').WeightsResult} WeightsResult */
 /** @typedef {import('./results.js').AttentionResult} AttentionResult */
 /** @typedef {import('./results.js').MultiHeadResult} MultiHeadResult */
+/**
+ * @template {AttentionResult} T
+ * @typedef {import('./results.js').Whole<T>} Whole
+ */
+/**
+ * @template T
+ * @typedef {import('./results.js').WantsWeights<T>} WantsWeights
+ */
 /** @typedef {'relu' | 'gelu' | 'gelu-tanh'} Activation */
+/** @typedef {AttentionOptions & WithOverrides & { params?: ScoreParams }} AttentionCall */
+/**
+ * @typedef {AttentionOptions & WithOverrides & {
+ *   heads: number, params: MultiHeadParams, headMask?: TensorLike, scoreParams?: ScoreParams,
+ *   rotary?: Rotary }} MultiHeadCall
+ */
+/**
+ * @typedef {Omit<MultiHeadCall, 'params'> & {
+ *   norm?: 'post' | 'pre', activation?: Activation, eps?: number,
+ *   params: { attention: MultiHeadParams, norm1?: Linear, norm2?: Linear, linear1: Linear,
+ *     linear2: Linear } }} EncoderLayerCall
+ */
 
 const LINEAR = ['weight', 'bias'];
 const MULTI_HEAD = { query: LINEAR, key: LINEAR, value: LINEAR, output: LINEAR };
@@ -185,13 +205,29 @@ export class Engine {
   /**
    * Attention of queries over keys and values. (Vaswani et al. 2017 §3.2.1; torch
    * scaled_dot_product_attention; D2L "Attention Scoring Functions".)
+   * @overload
    * @param {TensorLike} q  [Tq, D], [B, Tq, D] or [B, h, Tq, D]
    * @param {TensorLike} k  the same axes, Tk long
    * @param {TensorLike} v  the same axes, Tk long, any width
-   * @param {AttentionOptions & WithOverrides & { params?: ScoreParams }} [options]  params by score:
+   * @param {WantsWeights<AttentionCall>} [options]  params by score:
    *   additive { query: { weight [A, Dq] }, key: { weight [A, Dk] }, value: { weight [1, A] } },
    *   general { weight [Dq, Dk] }, gaussian { width }
-   * @returns {AttentionResult}  with the axes of q
+   * @returns {Whole<AttentionResult>}  with the axes of q
+   */
+  /**
+   * @overload
+   * @param {TensorLike} q
+   * @param {TensorLike} k
+   * @param {TensorLike} v
+   * @param {AttentionCall} options
+   * @returns {AttentionResult}
+   */
+  /**
+   * @param {TensorLike} q
+   * @param {TensorLike} k
+   * @param {TensorLike} v
+   * @param {AttentionCall} [options]
+   * @returns {AttentionResult}
    */
   attention(q, k, v, options = {}) {
     checkNames('attention', options, [...ATTENTION_OPTIONS, 'params', 'overrides']);
@@ -228,13 +264,26 @@ export class Engine {
 
   /**
    * (Vaswani et al. 2017 §3.2.2; torch nn.MultiheadAttention; D2L "Multi-Head Attention".)
+   * @overload
    * @param {TensorLike} q  [Tq, Dq] or [B, Tq, Dq]
    * @param {TensorLike} k  [Tk, Dk] or [B, Tk, Dk]
    * @param {TensorLike} v  [Tk, Dv] or [B, Tk, Dv]
-   * @param {AttentionOptions & WithOverrides & {
-   *   heads: number, params: MultiHeadParams, headMask?: TensorLike, scoreParams?: ScoreParams,
-   *   rotary?: Rotary }} options
-   *   headMask [h] multiplies the heads' outputs
+   * @param {WantsWeights<MultiHeadCall>} options  headMask [h] multiplies the heads' outputs
+   * @returns {Whole<MultiHeadResult>}
+   */
+  /**
+   * @overload
+   * @param {TensorLike} q
+   * @param {TensorLike} k
+   * @param {TensorLike} v
+   * @param {MultiHeadCall} options
+   * @returns {MultiHeadResult}
+   */
+  /**
+   * @param {TensorLike} q
+   * @param {TensorLike} k
+   * @param {TensorLike} v
+   * @param {MultiHeadCall} options
    * @returns {MultiHeadResult}
    */
   multiHeadAttention(q, k, v, options) {
@@ -271,13 +320,21 @@ export class Engine {
 
   /**
    * (torch nn.TransformerEncoderLayer.)
+   * @overload
    * @param {TensorLike} x  [T, H] or [B, T, H]
-   * @param {AttentionOptions & WithOverrides & {
-   *   heads: number, norm?: 'post' | 'pre', activation?: Activation, eps?: number,
-   *   headMask?: TensorLike, scoreParams?: ScoreParams, rotary?: Rotary,
-   *   params: { attention: MultiHeadParams, norm1?: Linear, norm2?: Linear, linear1: Linear,
-   *     linear2: Linear } }} options
-   * @returns {MultiHeadResult}  output [B, T, H]
+   * @param {WantsWeights<EncoderLayerCall>} options
+   * @returns {Whole<MultiHeadResult>}  output [B, T, H]
+   */
+  /**
+   * @overload
+   * @param {TensorLike} x
+   * @param {EncoderLayerCall} options
+   * @returns {MultiHeadResult}
+   */
+  /**
+   * @param {TensorLike} x
+   * @param {EncoderLayerCall} options
+   * @returns {MultiHeadResult}
    */
   encoderLayer(x, options) {
     checkNames('encoderLayer', options, [

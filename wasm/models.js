@@ -156,8 +156,18 @@ export class AttentionLayer extends Model {
   }
 
   /**
+   * @overload
+   * @param {AttentionLayerInput & { needWeights?: true }} input
+   * @returns {{ output: Tensor, weights: Tensor }}  [1, Tq, H], [1, h, Tq, Tk]
+   */
+  /**
+   * @overload
    * @param {AttentionLayerInput} input
-   * @returns {{ output: Tensor, weights?: Tensor }}  [1, Tq, H], [1, h, Tq, Tk]
+   * @returns {{ output: Tensor, weights?: Tensor }}
+   */
+  /**
+   * @param {AttentionLayerInput} input
+   * @returns {{ output: Tensor, weights?: Tensor }}
    */
   forward(input) {
     checkNames('forward', input, INPUT);

@@ -29,6 +29,16 @@ import { reshape } from './tensor.js';
  */
 
 /**
+ * @template {AttentionResult} T
+ * @typedef {T & Required<Pick<T, 'weights' | 'scores' | Extract<keyof T, 'meanWeights'>>>} Whole  where weights
+ *   are wanted
+ */
+/**
+ * @template T
+ * @typedef {T & { needWeights?: true }} WantsWeights  options
+ */
+
+/**
  * [T, D], [B, T, D] and [T] with the axes they lack.
  * @param {Tensor} tensor
  * @param {string} name

@@ -44,6 +44,11 @@ import { checkTraining, TrainableModel } from './trainable.js';
  * @property {boolean} finished  whether the end came
  * @property {Omit<Decoded, 'beams'>[]} [beams]  of beam: all, best first
  */
+/** @typedef {ArrayLike<number>} Ids  of one sentence */
+/**
+ * @template T
+ * @typedef {{ source: T } | { source?: undefined, target: T }} Of  input whose sentences are given so
+ */
 /** @typedef {{ ids: Tensor, length: number }} Sentence  [1, T], from length on padding */
 
 const BATCH = ['source', 'sourceLens', 'target', 'targetLens'];
@@ -219,9 +224,27 @@ export class SequenceModel extends TrainableModel {
 
   /**
    * Continues each sentence token by token. The tape then holds the last step of the last sentence.
-   * @param {SequenceInput} input  target: tokens that are there already, by default bos alone
+   * @overload
+   * @param {SequenceInput & Of<ArrayLike<Ids>>} input  target: tokens that are there already, by default bos alone
+   * @param {DecodeOptions} [options]
+   * @returns {Decoded[]}
+   */
+  /**
+   * @overload
+   * @param {SequenceInput & Of<Ids>} input
+   * @param {DecodeOptions} [options]
+   * @returns {Decoded}
+   */
+  /**
+   * @overload
+   * @param {SequenceInput} input
    * @param {DecodeOptions} [options]
    * @returns {Decoded | Decoded[]}  one for ids [T], a list for [B, T]
+   */
+  /**
+   * @param {SequenceInput} input
+   * @param {DecodeOptions} [options]
+   * @returns {Decoded | Decoded[]}
    */
   decode(input, options = {}) {
     checkNames('decode', input, [...BATCH, 'overrides']);

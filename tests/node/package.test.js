@@ -165,6 +165,17 @@ figure.addEventListener('attentionchange', ({ detail }) => console.log(detail.st
 export const link: Promise<string> = figure.link();
 // @ts-expect-error a matrix is no number
 heatmap.matrix = 1;
+
+import { createEngine } from 'attention-playground';
+const engine = await createEngine();
+console.log(engine.attention([[1]], [[1]], [[1]], { causal: true }).weights.shape);
+console.log(engine.attentionLayer().forward({ source: ['a'] }).weights.shape);
+// @ts-expect-error there may be none
+engine.attention([[1]], [[1]], [[1]], { needWeights: false }).weights.shape;
+const model = engine.transformer({ sourceVocab: 9, targetVocab: 9 });
+const [{ tokens }] = model.decode({ source: [[4, 5]] }, { bos: 2 });
+const { score } = model.decode({ source: [4, 5] }, { bos: 2 });
+console.log(tokens.length, score.toFixed(2));
 `,
     );
     const options = ['--strict', '--noEmit', '--types', '', '--lib', 'es2022,dom,dom.iterable'];
