@@ -102,6 +102,15 @@ eachBrowser((browser) => {
     );
     await figure.press('beam');
     await figure.until((root) => root.querySelectorAll('.beams li').length > 1);
+    await figure.until((root) =>
+      root.querySelector('.halves .note')?.textContent?.endsWith('of these is not shown.'),
+    );
+    const names = await figure.inside((root) =>
+      [...root.querySelectorAll('button')]
+        .filter((button) => button.textContent === 'Next')
+        .map((button) => button.getAttribute('aria-label')),
+    );
+    assert.deepEqual(names, ['Next sentence', 'Next token']);
   });
 
   test('a file that is dropped: its pairs, and the lines that are none', async () => {
@@ -297,7 +306,7 @@ eachBrowser((browser) => {
         if (lang === 'en') assert.doesNotMatch(said, /\p{Script=Han}/u);
         else {
           const names =
-            /softmax|ReLU|GELU|D2L|PyTorch|PNG|SVG|CSV|JSON|NumPy|npy|Bahdanau|BLEU|Transformer|dropout|eos|unk|ALiBi|safetensors|iframe/gi;
+            /softmax|ReLU|GELU|D2L|PyTorch|PNG|SVG|CSV|JSON|NumPy|npy|Bahdanau|BLEU|Transformer|dropout|eos|pad|unk|ALiBi|safetensors|iframe/gi;
           assert.doesNotMatch(said.replace(names, ''), /[a-z]{3,}/i);
         }
       });

@@ -26,7 +26,7 @@ export default {
     epochs: { label: 'Epochs' },
     learningRate: { label: 'Learning rate' },
     schedule: {
-      label: 'Then',
+      label: 'After the warm-up',
       choices: { constant: 'constant', cosine: 'cosine', 'inverse-square-root': '1 ÷ √step' },
     },
     warmUp: { label: 'Warm-up steps' },
@@ -86,7 +86,7 @@ export default {
     },
     positionZero: {
       title: 'a trap in the book’s code',
-      look: 'Ten epochs. With a cache, D2L’s decoder puts each new token at position 0, which training never showed it: here the sentence breaks. Set the position back to its own. After more epochs the model hardly minds.',
+      look: 'Ten epochs. Where something is kept from token to token, D2L’s decoder puts each new token at position 0, which training never showed it: here the sentence breaks. Set the position of a new token, under Decoding, back to its own. After more epochs the model hardly minds.',
     },
     tooFast: {
       title: 'too fast',
@@ -128,6 +128,7 @@ export default {
     saved: 'Saved epochs',
     epoch: 'epoch {epoch}',
     between: 'epoch {epoch} and {steps} steps',
+    betweenOne: 'epoch {epoch} and 1 step',
     initial: 'initial weights',
     heldOut: 'Pairs held out',
     loss: 'loss',
@@ -162,8 +163,11 @@ export default {
     reference: 'reference',
     noReference: 'No pair of the corpus has this sentence.',
     previous: 'Previous',
+    previousSentence: 'Previous sentence',
     next: 'Next',
+    nextSentence: 'Next sentence',
     random: 'Random',
+    randomSentence: 'Random sentence',
     place: '{place} of {count}',
     heldOut: 'held out',
     learnt: 'learnt',
@@ -212,6 +216,9 @@ export default {
     silenced: '{count} heads silenced',
     silencedOne: '1 head silenced',
     all: 'Let all count',
+    noMap: 'No map is shown. Each of the tensors can be: click its name in their list.',
+    padding:
+      '<pad> is padding behind the sentence, which fills it up to one length; it gets no weight.',
     noAttention: 'This model has no attention: one fixed vector carries the whole sentence.',
     rowNote:
       'Each row carries the word that was read; its weights choose the next one: the row of “{word}” writes “{next}”.',
@@ -223,9 +230,13 @@ export default {
     decoded: 'Translation',
     tokens: 'token {place} of {count}: {token}',
     first: 'First',
+    firstToken: 'First token',
     back: 'Back',
+    backToken: 'Back by a token',
     forward: 'Next',
+    forwardToken: 'Next token',
     whole: 'All',
+    wholeToken: 'All tokens',
     candidates: 'Likeliest next tokens',
     unfinished: 'The sentence did not end within its longest length.',
     cache: {
@@ -235,6 +246,7 @@ export default {
       'keys-values':
         'Kept: keys and values of the tokens so far, one row a token. The newest is marked.',
     },
+    noKept: 'What a beam search kept of these is not shown.',
     beams: 'Beams',
     beamScore: 'score {score}',
     asD2l:

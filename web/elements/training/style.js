@@ -1,9 +1,9 @@
 /** How the training panel looks: rules of the playground's sheet. */
 export const trainingRules = `
 .panel + .panel { margin-top: 20px; }
-.act { min-height: 30px; padding: 3px 8px; border: 1px solid var(--attn-hairline); border-radius: 4px; }
+.act { min-height: 30px; padding: 3px 6px; border: 1px solid var(--attn-hairline); border-radius: 4px; }
 .act:hover:not([aria-disabled='true']) { border-color: var(--attn-query); }
-.act.main { min-width: 92px; border-color: var(--attn-query); color: var(--attn-query); font-weight: 600; }
+.act.main { min-width: 104px; border-color: var(--attn-query); color: var(--attn-query); font-weight: 600; }
 .acts { display: flex; flex-wrap: wrap; gap: 4px; }
 .kept-run { margin-top: 8px; }
 .training progress { display: block; width: 100%; height: 3px; margin: 12px 0 6px; border: 0; border-radius: 0; background: var(--attn-hairline); appearance: none; }

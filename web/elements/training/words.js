@@ -23,7 +23,8 @@ export function epochWords(words, step, perEpoch) {
   const epoch = Math.floor(step / perEpoch);
   const steps = step % perEpoch;
   if (step === 0) return words.initial;
-  return steps === 0 ? fill(words.epoch, { epoch }) : fill(words.between, { epoch, steps });
+  if (steps === 0) return fill(words.epoch, { epoch });
+  return fill(steps === 1 ? words.betweenOne : words.between, { epoch, steps });
 }
 
 /**

@@ -27,22 +27,23 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
     const token = count >= tokens.length ? 'all' : Math.max(1, count);
     dispatch({ type: 'set', values: { token } }, 'token');
   };
-  /** @param {string} name @param {() => number} to */
+  /** @param {'first' | 'back' | 'forward' | 'whole'} name @param {() => number} to */
   const button = (name, to) =>
     h(
       'button',
       {
         type: 'button',
         class: 'link',
+        'aria-label': words[`${name}Token`],
         onclick: (/** @type {MouseEvent} */ { currentTarget }) =>
           /** @type {Element} */ (currentTarget).getAttribute('aria-disabled') || go(to()),
       },
-      name,
+      words[name],
     );
-  const first = button(words.first, () => 1);
-  const back = button(words.back, () => written - 1);
-  const forward = button(words.forward, () => written + 1);
-  const whole = button(words.whole, () => tokens.length);
+  const first = button('first', () => 1);
+  const back = button('back', () => written - 1);
+  const forward = button('forward', () => written + 1);
+  const whole = button('whole', () => tokens.length);
   const slider = h('input', {
     type: 'range',
     id: ids.slider,
@@ -98,9 +99,10 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
   /** @param {import('./views.js').Result} result */
   function showKept(result) {
     const layer = layerOf(result.state.show);
+    const all = lesson.cacheOf(result, result.state.head);
     list(
       kept,
-      lesson.cacheOf(result, result.state.head).filter(({ tensor }) => layerOf(tensor) === layer),
+      all.filter(({ tensor }) => layerOf(tensor) === layer),
       (at) => {
         maps[at] = new LabelledMap();
         return h('figure', null, maps[at].element, h('figcaption', { class: 'quiet' }));
@@ -113,10 +115,10 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
         setText(/** @type {Element} */ (figure.lastElementChild), matrix.tensor);
       },
     );
-    setText(
-      keptNote,
-      words.cache[/** @type {keyof typeof words.cache} */ (result.state.cache)] ?? '',
-    );
+    const { cache } = result.state;
+    const about = words.cache[/** @type {keyof typeof words.cache} */ (cache)] ?? '';
+    const isMissing = about !== '' && cache !== 'none' && all.length === 0;
+    setText(keptNote, isMissing ? `${about} ${words.noKept}` : about);
   }
 
   return {

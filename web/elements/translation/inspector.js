@@ -13,7 +13,7 @@ import { axisWords, shownHead } from './views.js';
  */
 export function cellInspector({ lesson, strings, dispatch }) {
   const words = strings.inspector;
-  const hint = h('p', { class: 'note' }, words.hint);
+  const hint = h('p', { class: 'note' });
   const place = h('p', { class: 'place' });
   const value = h('span', { class: 'value' });
   const kind = h('span', { class: 'quiet' });
@@ -69,6 +69,7 @@ export function cellInspector({ lesson, strings, dispatch }) {
       const chosen = looked ?? (state.cell && { row: state.cell[0], column: state.cell[1] });
       const known = matrix && chosen && chosen.row < matrix.rows && chosen.column < matrix.columns;
       hint.hidden = Boolean(known);
+      setText(hint, matrix ? words.hint : strings.translation.noMap);
       cell.hidden = !known;
       rowPart.hidden = !known || !block;
       if (!result || !matrix || !chosen || !known) return;

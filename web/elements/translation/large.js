@@ -30,6 +30,7 @@ export function large(context, pictures, look) {
   );
   const hint = h('p', { class: 'note' });
   const rowNote = h('p', { class: 'note' });
+  const padding = h('p', { class: 'note' }, words.padding);
   const heatmap = /** @type {AttentionHeatmap} */ (document.createElement('attention-heatmap'));
   const none = h('p', { class: 'note', hidden: true }, words.noAttention);
   const element = h(
@@ -39,6 +40,7 @@ export function large(context, pictures, look) {
     h('div', { class: 'bar named' }, ...controls.map((control) => control.element)),
     heatmap,
     rowNote,
+    padding,
     hint,
     none,
   );
@@ -80,6 +82,7 @@ export function large(context, pictures, look) {
         control.element.hidden = !block;
         control.update(model);
       }
+      padding.hidden = true;
       if (!picture) {
         for (const text of [title, name, rowNote, hint]) setText(text, '');
         return;
@@ -93,6 +96,7 @@ export function large(context, pictures, look) {
       const [, word, next] = labels.rows;
       const writes = block && block.kind !== 'encoder' && next !== undefined;
       setText(rowNote, writes ? fill(words.rowNote, { word, next }) : '');
+      padding.hidden = !labels.columns.includes('<pad>');
       setText(title, called);
       setText(name, tensor);
       setText(hint, head === MEAN ? words.meanHint : editable ? words.editHint : '');

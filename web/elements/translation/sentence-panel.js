@@ -38,20 +38,21 @@ export function sentencePanel({ lesson, strings, dispatch }) {
   const place = h('span', { class: 'quiet' });
   const reference = h('p', { class: 'reference' });
 
-  /** @param {string} name @param {(at: number) => number} to */
+  /** @param {'previous' | 'next' | 'random'} name @param {(at: number) => number} to */
   const go = (name, to) =>
     h(
       'button',
       {
         type: 'button',
         class: 'link',
+        'aria-label': words[`${name}Sentence`],
         onclick: () => {
           const at = to(places().shown);
           const { text } = known[(at + known.length) % known.length];
           dispatch({ type: 'set', values: { sentence: text } });
         },
       },
-      name,
+      words[name],
     );
   const element = h(
     'div',
@@ -64,9 +65,9 @@ export function sentencePanel({ lesson, strings, dispatch }) {
     h(
       'p',
       { class: 'line' },
-      go(words.previous, (at) => at - 1),
-      go(words.next, (at) => at + 1),
-      go(words.random, () => Math.floor(Math.random() * known.length)),
+      go('previous', (at) => at - 1),
+      go('next', (at) => at + 1),
+      go('random', () => Math.floor(Math.random() * known.length)),
       place,
     ),
     reference,
