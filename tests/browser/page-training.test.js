@@ -113,8 +113,12 @@ eachBrowser((browser) => {
     );
     assert.match(said ?? '', /^Training ended: epoch 10 of 10/);
     const first = await figure.map();
-    await figure.act('Train again');
-    await figure.until((root) => root.querySelector('.act.main')?.textContent === 'Pause');
+    const pressed = await figure.inside((root) => {
+      const main = /** @type {HTMLElement} */ (root.querySelector('.act.main'));
+      main.click();
+      return main.textContent;
+    });
+    assert.equal(pressed, 'Pause');
     await figure.at(30);
     assert.deepEqual((await figure.map()).data, first.data);
   });
