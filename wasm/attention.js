@@ -6,13 +6,14 @@ import { core } from '../build/core.js';
 import { fromBase64 } from './base64.js';
 import { load } from './engine.js';
 import { AttentionError, show } from './error.js';
-import { startEngine, startTwin } from './functions.js';
 import { checkNames } from './options.js';
+import { startEngine, startTwin } from './start.js';
 
-export { Engine, keyPaddingMaskFromTorch, maskFromTorch } from './functions.js';
+export { Engine } from './functions.js';
 export { KernelRegression } from './kernel-regression.js';
 export { AttentionLayer } from './models.js';
 export { Seq2seq } from './seq2seq.js';
+export { keyPaddingMaskFromTorch, maskFromTorch } from './torch-masks.js';
 export { Transformer } from './transformer.js';
 export { AttentionError };
 

@@ -4,7 +4,7 @@
  * the next call works.
  */
 
-import { Core, compile } from './engine.js';
+import { Core } from './engine.js';
 import { AttentionError, show } from './error.js';
 import { KernelRegression } from './kernel-regression.js';
 import { AttentionLayer } from './models.js';
@@ -30,7 +30,6 @@ import {
   sequences,
   withAxes,
 } from './results.js';
-import { scalarTwin } from './scalar.js';
 import { Seq2seq } from './seq2seq.js';
 import { reshape, toTensor } from './tensor.js';
 import { Transformer } from './transformer.js';
@@ -84,69 +83,6 @@ const LINEAR = ['weight', 'bias'];
 const MULTI_HEAD = { query: LINEAR, key: LINEAR, value: LINEAR, output: LINEAR };
 const FEED_FORWARD = { linear1: LINEAR, linear2: LINEAR };
 const NORMS = { norm1: LINEAR, norm2: LINEAR };
-
-/**
- * PyTorch's boolean masks of nn.MultiheadAttention say true where one may NOT attend. This turns such a
- * mask into one of ours, where true may attend.
- * @param {TensorLike} mask  any shape
- * @returns {Tensor}
- */
-export function maskFromTorch(mask) {
-  const { shape, data } = toTensor(mask, 'mask');
-  const other = data.find((cell) => cell !== 0 && cell !== 1);
-  if (other === undefined) return { shape, data: data.map((cell) => 1 - cell) };
-  throw new AttentionError(
-    'BAD_VALUE',
-    `mask ${other} must be true or false, 1 or 0; a float mask of PyTorch's is a bias`,
-    { option: 'mask' },
-  );
-}
-
-/**
- * The same for PyTorch's key_padding_mask.
- * @param {TensorLike} mask  [B, Tk]
- * @returns {Tensor}  [B, 1, Tk]: it spreads over the queries
- */
-export function keyPaddingMaskFromTorch(mask) {
-  const { shape, data } = maskFromTorch(mask);
-  if (shape.length === 2) return { shape: [shape[0], 1, shape[1]], data };
-  throw new AttentionError('BAD_SHAPE', `mask has the shape [${shape}]; it must be [B, Tk]`, {
-    option: 'mask',
-  });
-}
-
-/**
- * An engine on these bytes, once they gave the known answer.
- * @param {BufferSource} bytes
- * @param {string} from  where they come from, for messages
- * @returns {Promise<Engine>}
- */
-export async function startEngine(bytes, from) {
-  const core = new Core(await compile(bytes, from));
-  const { hash, answer } = core.loadTest();
-  if (hash === answer) return new Engine(core);
-  throw new AttentionError(
-    'BAD_WASM',
-    `The known-answer test gave ${hash.toString(16)} instead of ${answer.toString(16)} with ${from}`,
-  );
-}
-
-/**
- * The SIMD twin, or where it does not compile or is wrong the scalar one; both give the same bits.
- * @param {Uint8Array<ArrayBuffer>} wasm  the SIMD twin
- * @param {'auto' | 'on' | 'off'} simd
- * @returns {Promise<Engine>}
- */
-export async function startTwin(wasm, simd) {
-  if (simd !== 'off') {
-    try {
-      return await startEngine(wasm, 'the SIMD core');
-    } catch (error) {
-      if (simd === 'on') throw error;
-    }
-  }
-  return startEngine(scalarTwin(wasm), 'the scalar core');
-}
 
 export class Engine {
   #core;

@@ -11,7 +11,7 @@
 
 import { fromBase64 } from './base64.js';
 import { createEvaluator } from './evaluate.js';
-import { startTwin } from './functions.js';
+import { startTwin } from './start.js';
 import { join } from './streams.js';
 
 /** @typedef {{ onmessage: ((event: MessageEvent) => void) | null,

@@ -68,7 +68,7 @@ let named = { text: '', print: 0 };
  */
 export function dataOf({ corpus, own, minFrequency }) {
   const ours = corpora[/** @type {keyof typeof corpora} */ (corpus)];
-  if (named.text !== own) named = { text: own, print: hash(own) };
+  if (!ours && named.text !== own) named = { text: own, print: hash(own) };
   const key = ours ? corpus : `own ${own.length} ${named.print} ${minFrequency}`;
   const found = known.find((data) => data.key === key);
   if (found) return found;

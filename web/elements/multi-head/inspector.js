@@ -3,9 +3,11 @@
  * cell of an attention map it walks the steps: the products of query and key, the score, what the mask
  * did, the weights of the row. Each number on the way can be typed over.
  */
+
 import { formulas } from '../../../build/formulas.js';
 import { fill, float32, full, parse, short, tokenLabel } from '../../draw/format.js';
 import { freshId, h, list, math, setAttribute, setText } from '../dom.js';
+import { barList } from '../parts/bar-list.js';
 import { reasonWords } from './token-editor.js';
 
 /**
@@ -171,14 +173,8 @@ export function inspector(context) {
     mask.classList.toggle('struck', cell.reasons !== 0);
 
     const keys = lesson.labelsOf(result.state, 'Tk', cell.weights.length);
-    const most = Math.max(1, ...cell.weights);
-    list(row, [...cell.weights], makeWeight, (item, weight, index) => {
-      const [token, bar, number] = /** @type {HTMLElement[]} */ ([...item.children]);
-      setText(token, tokenLabel(keys[index]));
-      bar.style.setProperty('--size', String(weight / most || 0));
-      setText(number, short(weight));
-      setAttribute(item, 'aria-current', index === column ? 'true' : null);
-    });
+    const weights = Array.from(cell.weights, (value, at) => ({ token: keys[at], value }));
+    barList(row, weights, column, Math.max(1, ...cell.weights));
     setText(
       rowWords,
       `${fill(words.rowSum, { sum: short(cell.rowSum) })} · ${fill(words.entropy, { value: short(cell.entropy) })}`,
@@ -236,16 +232,6 @@ export function inspector(context) {
 
 function makeTerm() {
   return h('li', null, h('span'), h('i', { class: 'bar' }));
-}
-
-function makeWeight() {
-  return h(
-    'li',
-    null,
-    h('span', { class: 'token' }),
-    h('i', { class: 'bar' }),
-    h('span', { class: 'number' }),
-  );
 }
 
 /**

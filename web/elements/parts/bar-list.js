@@ -8,9 +8,14 @@ import { h, list, setAttribute, setText } from '../dom.js';
  * @param {Element} parent a list
  * @param {readonly { token: string, value: number }[]} items
  * @param {number} marked the place of one that is pointed out
+ * @param {number} [most] what fills a bar, if not the largest of them
  */
-export function barList(parent, items, marked) {
-  const most = Math.max(...items.map(({ value }) => value));
+export function barList(
+  parent,
+  items,
+  marked,
+  most = Math.max(...items.map(({ value }) => value)),
+) {
   list(parent, items, makeBar, (item, { token, value }, at) => {
     const [name, bar, number] = /** @type {HTMLElement[]} */ ([...item.children]);
     setText(name, tokenLabel(token));
