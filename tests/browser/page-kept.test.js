@@ -214,7 +214,9 @@ eachBrowser((browser) => {
       });
       await field.type(' big');
     });
-    await figure.until((root) => root.querySelectorAll('.source .chip').length === 4);
+    await figure.until(
+      (root) => /** @type {any} */ (root.querySelector('attention-heatmap')).rowLabels[3] === 'big',
+    );
     assert.deepEqual((await figure.map()).rowLabels, ['New York', '\n', 'is', 'big']);
   });
 
