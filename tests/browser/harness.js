@@ -88,8 +88,15 @@ export function launch(name) {
     browser: 'firefox',
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     args: ['--no-remote'],
-    // Firefox reports the icon it asks for by itself as a breach of the page's policy.
-    extraPrefsFirefox: { 'intl.accept_languages': 'en-US', 'browser.chrome.site_icons': false },
+    extraPrefsFirefox: {
+      'intl.accept_languages': 'en-US',
+      // Firefox reports the icon it asks for by itself as a breach of the page's policy.
+      'browser.chrome.site_icons': false,
+      // A finger that stays 300 ms on the glass is no tap to Firefox, and a menu after 500 ms; a busy
+      // machine takes that long between the two commands which set it down and lift it.
+      'apz.max_tap_time': 30_000,
+      'ui.click_hold_context_menus.delay': 60_000,
+    },
   });
 }
 
