@@ -169,6 +169,25 @@ eachBrowser((browser) => {
     await figure.until((root) => root.querySelector('.score b')?.textContent);
   });
 
+  test('what goes wrong in training and with a file is said in the language of the reader', async () => {
+    const wild = { learningRate: 1e30, clip: 'off', step: 6 };
+    const figure = await openTraining(browser, wild, { lang: 'zh-CN' });
+    const said = (/** @type {string} */ words) =>
+      figure.until(
+        (root, words) => root.querySelector('.training')?.textContent?.includes(words),
+        words,
+      );
+    await said('训练已停止：第');
+    await said(' 步的损失是 NaN，最先出现在 ');
+    await figure.inside((root) => {
+      const carried = new DataTransfer();
+      carried.items.add(new File(['no model'], 'note.txt'));
+      const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+      root.querySelector('.training')?.dispatchEvent(drop);
+    });
+    await said('note.txt 不是模型文件：文件声称文件头有');
+  });
+
   test('a weight typed over, and taken back', async () => {
     const figure = await openTraining(browser, { head: 0 });
     const before = await figure.map();

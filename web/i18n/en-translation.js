@@ -145,6 +145,7 @@ export default {
     loaded: 'Training starts from {name}. A link does not carry this file.',
     unload: 'Initial weights again',
     noFiles: 'This frame may not save files.',
+    unreadable: 'The file {name} cannot be read.',
     noFit: 'The file does not fit this model: {message}',
     noModel: '{name} is no model: {message}',
     said: {

@@ -333,8 +333,10 @@ export default {
     noLink: 'This browser lacks CompressionStream, so the figure has no link; all else works.',
     lesson: 'There is no lesson “{name}”; there are: {names}.',
   },
-  /** The core speaks English; what it says of a number that only float32 refuses can be said better. */
+  /** The core speaks English; some of what it says can be said better. */
+  core: {},
   failures: {
+    NO_MEMORY: 'there is not enough memory; take fewer tokens, smaller batches or a smaller model.',
     'BAD_VALUE scale':
       '{got} is too close to 0 for 32 bits: type 0, or a number of at least 1.4e-45 either way.',
   },

@@ -52,16 +52,35 @@ export function named(lesson, { lessons }) {
 }
 
 /**
- * What the core found wrong, in the words of a language: by code and option, or by the code alone, where
- * there is a sentence; else the core's own, which is English.
+ * What the core found wrong, in the words of a language: what it has for this very sentence of the core,
+ * with its values; or for the code and the option, or for the code alone; else the core's own, which is
+ * English.
  * @param {Strings} strings
  * @param {{ code?: string, option?: string, message?: string }} failure
  * @param {unknown} [got] the value at fault
  */
-export function failureWords({ failures }, { code = '', option = '', message = '' }, got = '') {
+export function failureWords(
+  { failures, core },
+  { code = '', option = '', message = '' },
+  got = '',
+) {
+  for (const [english, own] of Object.entries(core)) {
+    const values = valuesOf(english, message);
+    if (values) return fill(own, values);
+  }
   const known = /** @type {Record<string, string>} */ (failures);
   const sentence = known[`${code} ${option}`] ?? known[code] ?? '{message}';
   return fill(sentence, { message, got: String(got) });
+}
+
+/**
+ * What stands in the `{places}` of a sentence; nothing where the message is another one.
+ * @param {string} sentence
+ * @param {string} message
+ */
+function valuesOf(sentence, message) {
+  const pattern = sentence.replace(/[^\w\s{}]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>.+)');
+  return new RegExp(`^${pattern}$`).exec(message)?.groups;
 }
 
 /**

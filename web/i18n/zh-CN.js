@@ -324,12 +324,14 @@ export default {
     noLink: '当前浏览器缺少 CompressionStream，无法生成链接，其余功能不受影响。',
     lesson: '没有名为“{name}”的课程，现有：{names}。',
   },
+  core: translation.core,
   failures: {
     'BAD_VALUE scale':
       '{got} 太接近 0，32 位浮点数无法表示：请输入 0，或绝对值不小于 1.4e-45 的数。',
+    BAD_FILE: '文件已损坏，其中对张量的描述不成立。',
     BAD_WASM: '计算核心无法加载（{message}）。',
-    NO_MEMORY: '内存不足，请减少词元或减小宽度。',
-    TOO_BIG: '内存不足，请减少词元或减小宽度。',
+    NO_MEMORY: '内存不足，请减少词元、每批句对数或减小模型。',
+    TOO_BIG: '内存不足，请减少词元、每批句对数或减小模型。',
     TRAP: '计算核心意外停止，已重新启动。',
   },
   settings: { lessons: '课程', light: '浅色', dark: '深色' },

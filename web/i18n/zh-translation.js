@@ -98,6 +98,29 @@ export default {
       look: '同一个模型去掉注意力：编码器的最后状态要装下整句话。比较 BLEU：有注意力时在 0.9 以上。',
     },
   },
+  /** 计算核心说的英文，以及对应的中文。 */
+  core: {
+    'step {step}: the loss is {loss}, which first appears in {tensor}':
+      '第 {step} 步的损失是 {loss}，最先出现在 {tensor} 中',
+    'step {step}: the gradients have the norm {norm}; look at that of {tensor}':
+      '第 {step} 步的梯度范数是 {norm}，请看 {tensor} 的梯度',
+    'rotary positions need an even width; {hiddens} hiddens in {heads} heads have {size}':
+      '旋转位置要求每个头的宽度是偶数；宽度 {hiddens} 分给 {heads} 个头，每个头是 {size}',
+    'the model has no parameter {name}': '模型没有参数 {name}',
+    'the parameter {name} is missing': '缺少参数 {name}',
+    "{name} has the shape [{shape}]; the model's is [{own}]":
+      '{name} 的形状是 [{shape}]，模型里是 [{own}]',
+    'a file of {bytes} bytes is no safetensors file; it starts with 8':
+      '只有 {bytes} 字节，safetensors 文件至少有 8 字节',
+    'the file announces a header of {length} bytes; only {room} follow':
+      '文件声称文件头有 {length} 字节，后面只有 {room} 字节',
+    'the first {length} bytes are no safetensors header':
+      '开头的 {length} 字节不是 safetensors 文件头',
+    '{name} has the dtype {dtype} in the file; only F32 can be read':
+      '文件里 {name} 的数据类型是 {dtype}，只能读取 F32',
+    '{name} ends at {end} in the file; its numbers end at {last}':
+      '文件里 {name} 到 {end} 结束，而数据到 {last} 就没有了',
+  },
   training: {
     name: '训练',
     train: '训练',
@@ -142,6 +165,7 @@ export default {
     loaded: '训练从 {name} 开始。链接不含此文件。',
     unload: '改回初始权重',
     noFiles: '此框架不能保存文件。',
+    unreadable: '无法读取文件 {name}。',
     noFit: '文件与此模型不符：{message}',
     noModel: '{name} 不是模型文件：{message}',
     said: {

@@ -3,6 +3,7 @@
  */
 import { decodeSafetensors } from '../../../wasm/safetensors.js';
 import { fill } from '../../draw/format.js';
+import { failureWords } from '../../i18n/index.js';
 import { h, setAttribute, setText } from '../dom.js';
 import { mayNotSave } from '../parts/export-menu.js';
 
@@ -68,21 +69,24 @@ export function modelFile({ strings, dispatch }, models) {
       h('a', { href: url, download: 'model.safetensors' }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10_000);
     } catch (error) {
-      say(/** @type {Error} */ (error).message);
+      say(failureWords(strings, /** @type {Error} */ (error)));
     }
   }
 
   /** @param {File} file */
   async function take(file) {
+    const { name } = file;
     say('');
-    const bytes = new Uint8Array(await file.arrayBuffer());
+    const buffer = await file.arrayBuffer().catch(() => null);
+    if (!buffer) return say(fill(words.unreadable, { name }));
+    const bytes = new Uint8Array(buffer);
     try {
       decodeSafetensors(bytes);
     } catch (error) {
-      const { message } = /** @type {Error} */ (error);
-      return say(fill(words.noModel, { name: file.name, message }));
+      const message = failureWords(strings, /** @type {Error} */ (error));
+      return say(fill(words.noModel, { name, message }));
     }
-    dispatch({ type: 'set', values: { loaded: models.bring(file.name, bytes), step: 0 } });
+    dispatch({ type: 'set', values: { loaded: models.bring(name, bytes), step: 0 } });
   }
 
   /** @param {string} words */

@@ -92,10 +92,10 @@ export function corpusPanel(context) {
   async function read(chosen) {
     try {
       take(await chosen.text());
-    } catch (failure) {
+    } catch {
       asked = true;
       own.hidden = false;
-      setText(error, /** @type {Error} */ (failure).message);
+      setText(error, fill(strings.training.unreadable, { name: chosen.name }));
     }
   }
   takeDrops(element, read);
