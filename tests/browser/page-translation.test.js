@@ -1,6 +1,8 @@
 /** The lessons in which models translate: sentences, corpora, decoding, and every reader of them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { lessons } from '../../web/lessons/index.js';
+import { decodeState } from '../../web/lessons/state.js';
 import { axe, eachBrowser } from './harness.js';
 import { openTraining } from './training-page.js';
 
@@ -186,6 +188,35 @@ eachBrowser((browser) => {
       root.querySelector('.training')?.dispatchEvent(drop);
     });
     await said('note.txt 不是模型文件：文件声称文件头有');
+  });
+
+  test('the known alignment is outlined, counted, and in the link', async () => {
+    const figure = await openTraining(browser, { corpus: 'english-french' });
+    const outlined = () =>
+      figure.inside(
+        (root) => /** @type {any} */ (root.querySelector('attention-heatmap')).outlined.length,
+      );
+    assert.equal(await outlined(), 0);
+    await figure.press('Known alignment');
+    await figure.until((root) =>
+      /Outlined: .* for \d of \d words\./.test(root.querySelector('.stage')?.textContent ?? ''),
+    );
+    assert.ok((await outlined()) > 3);
+    const link = await figure.page.evaluate(() =>
+      /** @type {any} */ (document.querySelector('attention-playground')).link(),
+    );
+    const { state } = await decodeState(lessons.transformer.table, link);
+    assert.equal(state.aligned, true);
+    await figure.type(await figure.find('input[name=sentence]'), 'bike bike');
+    await figure.until((root) =>
+      root.querySelector('.stage')?.textContent?.includes('no pair of the corpus'),
+    );
+    assert.equal(await outlined(), 0);
+    await figure.press('your own');
+    await figure.until((root) => {
+      const box = [...root.querySelectorAll('.stage label')].at(-1);
+      return !(/** @type {any} */ (box).checkVisibility());
+    });
   });
 
   test('a weight typed over, and taken back', async () => {

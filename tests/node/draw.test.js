@@ -326,6 +326,7 @@ describe('SVG', () => {
   test('elements are balanced and nothing is undefined or NaN', () => {
     const svg = picture({
       edited: [[0, 1]],
+      outlined: [[1, 0]],
       selected: { row: 1, column: 1 },
       highlight: { row: 0 },
     });
@@ -337,6 +338,11 @@ describe('SVG', () => {
     }
     assert.deepEqual(open, []);
     assert.ok(!/undefined|="NaN"|NaN[ ,)]|Infinity/.test(svg));
+  });
+
+  test('an outlined cell is drawn in two inks, to be seen on any colour', () => {
+    const strokes = (/** @type {string} */ svg) => svg.match(/stroke-width="[13]"/g)?.length ?? 0;
+    assert.equal(strokes(picture({ outlined: [[1, 0]] })) - strokes(picture()), 2);
   });
 
   test('cells, hatching and values are in it', () => {

@@ -158,6 +158,45 @@ test('bahdanau: the padding is masked, an edited weight moves what follows', asy
   assert.deepEqual(bahdanau.blocksOf(none), []);
 });
 
+test('the known alignment of the words across, and how far the largest weights agree', async () => {
+  const name = 'decoder.0.cross_attention.weights';
+  const sentence = 'i am drawing a green bike.';
+  const edits = [0, 1].map((head) => ({ name, at: [head, 4, 4], value: 0.9 }));
+  const plain = await result(transformer, { ...small, sentence, edits });
+  const map = transformer.matrixOf(plain, name, 0);
+  const { cells, agreement } = transformer.alignmentOf(plain, map);
+  assert.deepEqual(transformer.targetOf(plain).slice(4), ['vélo', 'vert', '.']);
+  assert.equal(transformer.sourceOf(plain)[4], 'green');
+  for (const cell of [
+    [3, 5],
+    [4, 4],
+    [5, 6],
+  ]) {
+    assert.ok(
+      cells.some((/** @type {number[]} */ known) => known.join() === cell.join()),
+      `${cell}`,
+    );
+  }
+  assert.equal(agreement.words, 6);
+  const off = {
+    ...map,
+    data: map.data.map(
+      (/** @type {number} */ weight, /** @type {number} */ at) =>
+        Number(at === 4 * map.columns + 4) * weight,
+    ),
+  };
+  assert.equal(
+    transformer.alignmentOf(plain, off).agreement.agreeing,
+    1,
+    'rows of zeros do not agree',
+  );
+
+  const written = await result(transformer, { ...small, sentence, reading: 'translation' });
+  assert.equal(transformer.alignmentOf(written, map), null, 'an untrained model writes no pair');
+  const strange = await result(transformer, { ...small, sentence: 'bike bike' });
+  assert.equal(transformer.alignmentOf(strange, transformer.matrixOf(strange, name, 0)), null);
+});
+
 test('own pairs, and a model from a file', async () => {
   const values = { ...small, corpus: 'own', own, batchSize: 4, step: 2 };
   const trained = await result(transformer, values, { save: 'torch' });

@@ -290,6 +290,8 @@ describe('agreement with an alignment', () => {
   test('a pair without an alignment, and words behind the last step, do not count', () => {
     const weights = { shape: [1, 1, 2, 2], data: [1, 0, 1, 0] };
     assert.deepEqual(alignmentAgreement([pairs[0]], weights), { agreeing: 1, words: 1 });
+    const zeros = { ...weights, data: weights.data.map(() => 0) };
+    assert.deepEqual(alignmentAgreement([pairs[0]], zeros), { agreeing: 0, words: 1 });
     const plain = [{ source: ['a'], target: ['x'] }];
     assert.deepEqual(alignmentAgreement(plain, weights), { agreeing: 0, words: 0 });
   });

@@ -4,7 +4,7 @@
  * The cells are painted one pixel each into a block of the matrix's own size, which is then scaled
  * up without smoothing, so that 512 × 512 cells cost no more than one image. On top come the few
  * things that are not colours: hatching where a mask lies, crosses for NaN, values and labels
- * where they fit, outlines for edits, for the row and column pointed at, and for the chosen cell.
+ * where they fit, outlines for edits, for cells pointed out, for the row and column pointed at, and for the chosen cell.
  *
  * A masked weight that is not 0 (a finite fill leaks) keeps its colour beneath the hatching.
  */
@@ -28,6 +28,7 @@ import { drawPixels, hatch, write, writeFlag } from './pen.js';
  * @property {Theme} theme
  * @property {ArrayLike<number> | null} [masked] rows × columns reasons, 0 = not masked
  * @property {Iterable<readonly [row: number, column: number]>} [edited]
+ * @property {Iterable<readonly [row: number, column: number]>} [outlined] thinly, on any colour
  * @property {ArrayLike<number> | null} [rowFlags] bit 1 empty row, bit 2 NaN or +∞ in the row
  * @property {readonly string[] | null} [values] text of each cell, as given to the layout
  * @property {{ row?: number | null, column?: number | null }} [highlight] row or column pointed at
@@ -62,6 +63,13 @@ export function drawHeatmap(pen, heatmap) {
   }
   drawGaps(pen, geometry, theme);
   if (geometry.valueSize > 0) drawValues(pen, heatmap);
+  for (const [row, column] of heatmap.outlined ?? []) {
+    const box = boxOf(geometry, row, column);
+    pen.strokeStyle = theme.paper;
+    outline(pen, box, 3, -2.5);
+    pen.strokeStyle = theme.ink;
+    outline(pen, box, 1, -2.5);
+  }
   pen.strokeStyle = theme.query;
   for (const [row, column] of edited) outline(pen, boxOf(geometry, row, column), 2, -1);
   drawLabels(pen, heatmap);

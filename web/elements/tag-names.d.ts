@@ -24,6 +24,7 @@ export interface HeatmapProperties {
   columnLabels: readonly Token[] | null;
   rowFlags: ArrayLike<number> | null;
   edited: readonly (readonly [row: number, column: number])[];
+  outlined: readonly (readonly [row: number, column: number])[];
   range: Range | null;
   label: string | null;
   rowAxis: string | null;

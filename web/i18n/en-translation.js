@@ -55,6 +55,7 @@ export default {
       label: 'The decoder reads',
       choices: { reference: 'the reference', translation: 'its own words' },
     },
+    aligned: { label: 'Known alignment' },
     minFrequency: { label: 'Least frequency of a word' },
     corpus: {
       label: 'Corpus',
@@ -223,6 +224,9 @@ export default {
     noAttention: 'This model has no attention: one fixed vector carries the whole sentence.',
     rowNote:
       'Each row carries the word that was read; its weights choose the next one: the row of “{word}” writes “{next}”.',
+    agrees:
+      'Outlined: where each row’s next word comes from. The largest weight lies there for {agreeing} of {words} words.',
+    unaligned: 'These words are no pair of the corpus: their alignment is not known.',
     edited:
       'Edited numbers change this pass, not the translation above. Word for word the pass would now go on with: {would}',
     editHint: 'Double-click a weight, or press Enter on it, to type another.',

@@ -52,6 +52,7 @@ export default {
       label: '解码器读入',
       choices: { reference: '参考译文', translation: '自己写的词' },
     },
+    aligned: { label: '已知对齐' },
     minFrequency: { label: '词的最低频次' },
     corpus: {
       label: '语料',
@@ -241,6 +242,9 @@ export default {
     padding: '<pad> 是句末的填充，只用来把句子补到同样的长度，不分到权重。',
     noAttention: '此模型没有注意力：整句话压缩在一个固定的向量里。',
     rowNote: '每一行标的是刚读入的词，它的权重用来选下一个词：“{word}”那一行写出“{next}”。',
+    agrees:
+      '方框标出每一行的下一个词对应哪些源词：{words} 个词中有 {agreeing} 个的最大权重落在框内。',
+    unaligned: '这些词不是语料中的句对，不知道怎样对齐。',
     edited: '修改的数改变的是这一遍计算，不是上面的译文。这一遍逐词接下去会写：{would}',
     editHint: '双击权重或按回车键，可以输入别的数值。',
     meanHint: '平均值不能直接修改，请选一个头。',

@@ -92,7 +92,11 @@ const trained = { step: 420 };
 /** @type {Record<string, Experiment[]>} */
 const tries = {
   transformer: [
-    { name: 'crossing', values: trained, chinese: { sentence: 'is that cat white?' } },
+    {
+      name: 'crossing',
+      values: { ...trained, aligned: true },
+      chinese: { sentence: 'is that cat white?' },
+    },
     { name: 'placeless', values: { step: 70, position: 'none' } },
     {
       name: 'headless',
@@ -111,7 +115,7 @@ const tries = {
   bahdanau: [
     {
       name: 'looksBack',
-      values: { step: 700, sentence: 'she bought three yellow hats.' },
+      values: { step: 700, sentence: 'she bought three yellow hats.', aligned: true },
       chinese: { sentence: 'is that cat white?', seed: 1 },
     },
     { name: 'oneVector', values: { step: 700, attention: 'none' } },

@@ -2,6 +2,7 @@
  * The translation lessons: what comes out, as the elements draw it. Everything is read from a result; only
  * means over heads and shares of words are formed here, to be shown.
  */
+import { alignmentAgreement } from '../text/alignment.js';
 import { meanBleu } from '../text/bleu.js';
 import { decode } from '../text/data-set.js';
 import { dataOf } from './translation-data.js';
@@ -164,6 +165,28 @@ export function writtenOf(result) {
   const { targetVocabulary } = data(result).training;
   const words = decoded.tokens.map((id) => targetVocabulary.token(id));
   return decoded.finished ? [...words, '<eos>'] : words;
+}
+
+/**
+ * Which source words each row of a map across writes, as the corpus knows it, and of how many target words
+ * the largest weight agrees; null where the words written are none of its translations of the sentence.
+ * @param {Result} result
+ * @param {Matrix} map
+ */
+export function alignmentOf(result, { rows, columns, data: weights }) {
+  const said = (/** @type {readonly string[]} */ tokens) => tokens.join(' ').split(' <eos>')[0];
+  const all = result.state.token === 'all';
+  const source = said(sourceOf(result));
+  const target = said(all ? targetOf(result).slice(1) : writtenOf(result));
+  const pair = data(result).pairs.find(
+    (pair) => pair.alignment && said(pair.source) === source && said(pair.target) === target,
+  );
+  if (!pair) return null;
+  const cells = (pair.alignment ?? [])
+    .filter(([, row]) => row < rows)
+    .map(([column, row]) => /** @type {const} */ ([row, column]));
+  const one = { shape: [1, 1, rows, columns], data: weights };
+  return { cells, agreement: alignmentAgreement([pair], one) };
 }
 
 /**

@@ -59,6 +59,7 @@ const shared = {
   show: { type: 'name', default: '' },
   head: { type: 'integer', min: -1, max: 127, default: -1, view: true },
   range: { type: 'choice', choices: ['largest', 'unit'], default: 'largest', view: true },
+  aligned: { type: 'flag', default: false, view: true },
   cell: { type: 'cell', max: 4096, default: null, view: true, undoable: false },
   experiment: { type: 'name', default: '', view: true },
 };

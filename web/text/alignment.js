@@ -2,8 +2,9 @@
  * How far cross-attention agrees with a known word alignment.
  *
  * Query row t of the decoder predicts target word t. The row agrees when its largest weight, averaged
- * over the heads, lies on a source word that target word t is aligned with. Target words that are
- * aligned with none, <eos> and padding do not count.
+ * over the heads, lies on a source word that target word t is aligned with. A row of
+ * zeros, of a head that is off, agrees with nothing. Target words that are aligned with none, <eos> and
+ * padding do not count.
  */
 
 /** @typedef {import('./pairs.js').Pair} Pair */
@@ -33,7 +34,7 @@ export function alignmentAgreement(pairs, { shape, data }) {
 
   /** @param {number} row @param {number} query */
   function mostAttended(row, query) {
-    let [most, largest] = [-1, -Infinity];
+    let [most, largest] = [-1, 0];
     for (let key = 0; key < keys; key += 1) {
       let sum = 0;
       for (let head = 0; head < heads; head += 1) {

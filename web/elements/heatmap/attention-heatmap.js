@@ -21,6 +21,7 @@
  *
  * Properties without attribute:
  *   edited       [row, column] pairs outlined as edited
+ *   outlined     [row, column] pairs with a thin outline, such as what is expected
  *   rowFlags     one number a row: bit 1 no key allowed, bit 2 NaN or +∞
  *   selected     { row, column } or null
  *   highlight    { row?, column? } lit from outside, e.g. by a token under the pointer

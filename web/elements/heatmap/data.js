@@ -188,12 +188,12 @@ export function readPalette(value) {
  * @param {unknown} value
  * @returns {readonly (readonly [row: number, column: number])[]}
  */
-export function readEdited(value) {
+export function readCells(value) {
   if (value === null || value === undefined) return [];
   const isCell = (/** @type {unknown} */ cell) =>
     Array.isArray(cell) && cell.length === 2 && cell.every(isSize);
   if (!Array.isArray(value) || !value.every(isCell)) {
-    throw new Problem('edited', { got: show(value) });
+    throw new Problem('cells', { got: show(value) });
   }
   return value;
 }

@@ -25,6 +25,7 @@ import { checkFit } from './data.js';
  * @property {ArrayLike<number> | null} mask
  * @property {ArrayLike<number> | null} rowFlags
  * @property {readonly (readonly [row: number, column: number])[]} edited
+ * @property {readonly (readonly [row: number, column: number])[]} outlined
  * @property {import('../../draw/colour.js').Kind} kind
  * @property {import('../../draw/colour.js').Range | null} range
  * @property {'cividis' | 'viridis'} palette
@@ -56,7 +57,10 @@ export class Figure {
     checkFit(matrix, parts, { row: this.rowAxis, column: this.columnAxis });
     this.rowLabels = parts.rowLabels && Array.from(parts.rowLabels, tokenLabel);
     this.columnLabels = parts.columnLabels && Array.from(parts.columnLabels, tokenLabel);
-    this.edited = parts.edited.filter(([y, x]) => y < matrix.rows && x < matrix.columns);
+    const within = (/** @type {readonly number[]} */ [y, x]) =>
+      y < matrix.rows && x < matrix.columns;
+    this.edited = parts.edited.filter(within);
+    this.outlined = parts.outlined.filter(within);
     this.extent = extentOf(matrix, mask);
     this.scale = scaleFor(kind, rangeOf(kind, range, this.extent), palette);
     /** @type {string[] | null} */
@@ -79,14 +83,6 @@ export class Figure {
    */
   maskAt(row, column) {
     return this.parts.mask?.[row * this.parts.matrix.columns + column] ?? 0;
-  }
-
-  /**
-   * @param {number} row
-   * @param {number} column
-   */
-  isEdited(row, column) {
-    return this.edited.some(([y, x]) => y === row && x === column);
   }
 
   /** A copy of the matrix in row order. */
@@ -117,10 +113,13 @@ export class Figure {
       value: format(this.valueAt(row, column)),
     });
     const flag = rowFlags?.[row] ?? 0;
+    const isAmong = (/** @type {Parts['edited']} */ cells) =>
+      cells.some(([y, x]) => y === row && x === column);
     return [
       cell,
       masked && fill(strings.masked, { reasons: reasons.join(strings.and) }),
-      this.isEdited(row, column) && strings.edited,
+      isAmong(this.edited) && strings.edited,
+      isAmong(this.outlined) && strings.outlined,
       flag & 1 && strings.emptyRow,
       flag & 2 && strings.poisonedRow,
     ]
@@ -134,7 +133,7 @@ export class Figure {
    * @param {Marks} [marks]
    */
   picture(room, theme, marks = {}) {
-    const { extent, edited, scale, parts } = this;
+    const { extent, edited, outlined, scale, parts } = this;
     const { matrix, mask, rowFlags, strings, thumbnail } = parts;
     const { rows, columns } = matrix;
     const roomy = !thumbnail && columns * leastForValues <= room.width;
@@ -165,7 +164,7 @@ export class Figure {
     const constantText =
       constant === null ? '' : fill(strings.constant, { value: short(constant) });
     const about = { geometry, matrix, scale, theme, notes, constant, constantText };
-    const heatmap = { ...about, masked: mask, rowFlags, edited, values, ...marks };
+    const heatmap = { ...about, masked: mask, rowFlags, edited, outlined, values, ...marks };
     return { geometry, heatmap };
   }
 

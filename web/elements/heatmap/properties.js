@@ -4,7 +4,7 @@
  * set is what its check makes of null. Types are in tag-names.d.ts.
  */
 import {
-  readEdited,
+  readCells,
   readJson,
   readKind,
   readLabels,
@@ -45,7 +45,8 @@ export const properties = {
   label: { attribute: 'label' },
   rowAxis: { attribute: 'row-axis' },
   columnAxis: { attribute: 'column-axis' },
-  edited: { check: readEdited },
+  edited: { check: readCells },
+  outlined: { check: readCells },
   rowFlags: {},
   strings: {},
 };

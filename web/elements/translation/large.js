@@ -28,6 +28,8 @@ export function large(context, pictures, look) {
   const controls = ['reading', 'range'].map((name) =>
     makers.radios({ as: 'radios', name }, context),
   );
+  const aligned = makers.check({ as: 'check', name: 'aligned' }, context);
+  const agreement = h('p', { class: 'note' });
   const hint = h('p', { class: 'note' });
   const rowNote = h('p', { class: 'note' });
   const padding = h('p', { class: 'note' }, words.padding);
@@ -37,8 +39,14 @@ export function large(context, pictures, look) {
     'div',
     { class: 'stage' },
     h('div', { class: 'bar' }, title, name),
-    h('div', { class: 'bar named' }, ...controls.map((control) => control.element)),
+    h(
+      'div',
+      { class: 'bar named' },
+      ...controls.map((control) => control.element),
+      aligned.element,
+    ),
     heatmap,
+    agreement,
     rowNote,
     padding,
     hint,
@@ -82,9 +90,11 @@ export function large(context, pictures, look) {
         control.element.hidden = !block;
         control.update(model);
       }
+      aligned.element.hidden = block?.kind !== 'cross' || state.corpus === 'own';
+      aligned.update(model);
       padding.hidden = true;
       if (!picture) {
-        for (const text of [title, name, rowNote, hint]) setText(text, '');
+        for (const text of [title, name, agreement, rowNote, hint]) setText(text, '');
         return;
       }
       const { scale, masked, edited } = picture;
@@ -97,6 +107,11 @@ export function large(context, pictures, look) {
       const writes = block && block.kind !== 'encoder' && next !== undefined;
       setText(rowNote, writes ? fill(words.rowNote, { word, next }) : '');
       padding.hidden = !labels.columns.includes('<pad>');
+      const outlines = state.aligned && !aligned.element.hidden;
+      const known = outlines ? lesson.alignmentOf(result, picture.matrix) : null;
+      heatmap.outlined = known?.cells ?? [];
+      const said = known ? fill(words.agrees, known.agreement) : words.unaligned;
+      setText(agreement, outlines ? said : '');
       setText(title, called);
       setText(name, tensor);
       setText(hint, head === MEAN ? words.meanHint : editable ? words.editHint : '');
