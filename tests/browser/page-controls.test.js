@@ -213,13 +213,8 @@ eachBrowser((browser) => {
     test('own cells are drawn by mouse and by key', async () => {
       const figure = await openFigure(browser);
       await figure.press('Own cells');
-      const box = await figure.inside((root) => {
-        const { x, y, width, height } = /** @type {any} */ (
-          root.querySelector('attention-heatmap')
-        ).cellRect(1, 3);
-        return { x: x + width / 2, y: y + height / 2 };
-      });
-      await figure.after(() => figure.page.mouse.click(box.x, box.y));
+      const { x, y } = await figure.cell(1, 3);
+      await figure.after(() => figure.page.mouse.click(x, y));
       let { mask, data } = await figure.map();
       assert.equal(mask?.[1 * 6 + 3], 8);
       assert.equal(data[1 * 6 + 3], 0);
@@ -239,19 +234,8 @@ eachBrowser((browser) => {
       const figure = await openFigure(browser);
       const { mouse } = figure.page;
       await figure.press('Own cells');
-      const middle = (/** @type {number} */ row, /** @type {number} */ column) =>
-        figure.inside(
-          (root, row, column) => {
-            const { x, y, width, height } = /** @type {any} */ (
-              root.querySelector('attention-heatmap')
-            ).cellRect(row, column);
-            return { x: x + width / 2, y: y + height / 2 };
-          },
-          row,
-          column,
-        );
       const drag = async (/** @type {[number, number][]} */ cells) => {
-        const [first, ...rest] = await Promise.all(cells.map(([row, at]) => middle(row, at)));
+        const [first, ...rest] = await Promise.all(cells.map((cell) => figure.cell(...cell)));
         await mouse.move(first.x, first.y);
         await mouse.down();
         for (const { x, y } of rest) await mouse.move(x, y);

@@ -50,7 +50,9 @@ eachBrowser((browser) => {
       await figure.after(() => figure.press('因果掩码'));
       assert.equal((await figure.map()).mask?.[1], 2);
       assert.equal(await frame.evaluate(() => self.origin === 'null'), sandbox !== '');
-      const told = /** @type {any} */ (await page.evaluate(() => /** @type {any} */ (window).told));
+      // The frame tells it once the size is observed, by a message.
+      const heard = await page.waitForFunction(() => /** @type {any} */ (window).told);
+      const told = /** @type {any} */ (await heard.jsonValue());
       assert.equal(told.type, 'attention-playground:height');
       assert.ok(told.height > 400, String(told.height));
       await figure.press('更多设置');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { axe, eachBrowser } from './harness.js';
+import { assertAccessible, assertNothingCut, assertOneLanguage, unfold } from './page-checks.js';
 import { openFigure } from './page-figure.js';
 
 eachBrowser((browser) => {
@@ -10,14 +11,11 @@ eachBrowser((browser) => {
       for (const theme of ['light', 'dark']) {
         test(`${lang}, ${theme}`, async () => {
           const figure = await openFigure(browser, '/dist/index.html', { lang, theme });
-          const { page } = figure;
-          await figure.inside((root) => {
-            for (const fold of root.querySelectorAll('details')) fold.open = true;
-          });
-          assert.deepEqual(await axe(page), []);
+          await unfold(figure);
+          await assertAccessible(figure);
           await figure.after(() => figure.press(lang === 'en' ? 'cross' : '交叉'));
           await figure.after(() => figure.press(lang === 'en' ? 'Causal' : '因果'));
-          assert.deepEqual(await axe(page), []);
+          await assertAccessible(figure);
         });
       }
     }
@@ -36,30 +34,13 @@ eachBrowser((browser) => {
 
   test('both languages are complete on the screen and switch at once', async () => {
     const figure = await openFigure(browser, '/dist/index.html', { lang: 'zh-CN' });
-    const words = () =>
-      figure.inside((root) => {
-        const skip =
-          '.chips, .shapes, .code, .formula, .place, .number, .figures, .heads, textarea, select';
-        const texts = [];
-        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-          const parent = walker.currentNode.parentElement;
-          if (parent && !parent.closest(`${skip}, style`))
-            texts.push(walker.currentNode.textContent);
-        }
-        return texts.join(' ');
-      });
-    await figure.until(
-      (root) => root.textContent?.includes('多头') || root.textContent?.includes('掩码'),
-    );
-    const chinese = (await words()).replace(
-      /softmax|sigmoid|ReLU|D2L|PyTorch|PNG|SVG|CSV|JSON|NumPy|npy|Luong|Bahdanau|Delete|Alt|iframe/g,
-      '',
-    );
-    assert.doesNotMatch(chinese, /[a-z]{3,}/, 'an English word among the Chinese');
+    const data = '.chips, .formula, .place, .number, .figures, .heads, textarea';
+    const kept = /sigmoid|ReLU|Luong|Delete|Alt/g;
+    await figure.until((root) => root.textContent?.includes('掩码'));
+    await assertOneLanguage(figure, 'zh-CN', data, kept);
     await (await figure.page.$('attention-settings button[lang="en"]'))?.click();
     await figure.until((root) => root.textContent?.includes('Masks'));
-    assert.doesNotMatch(await words(), /\p{Script=Han}/u);
+    await assertOneLanguage(figure, 'en', data, kept);
     assert.equal(await figure.page.evaluate(() => document.documentElement.lang), 'en');
     await figure.after(() => figure.press('Causal'));
   });
@@ -73,11 +54,7 @@ eachBrowser((browser) => {
   ])) {
     test(`${width} px in ${lang}: nothing is cut, nothing scrolls sideways`, async () => {
       const figure = await openFigure(browser, '/dist/index.html', { width, lang, height: 700 });
-      await figure.inside((root) => {
-        for (const fold of root.querySelectorAll('details.fold')) {
-          /** @type {HTMLDetailsElement} */ (fold).open = true;
-        }
-      });
+      await unfold(figure, 'details.fold');
       const many = Array.from({ length: 24 }, (_, at) => `token${at}`).join(' ');
       await figure.after(async () => figure.type(await figure.find('.source textarea'), 'x'));
       await figure.after(() =>
@@ -87,21 +64,8 @@ eachBrowser((browser) => {
           area.dispatchEvent(new InputEvent('input', { bubbles: true }));
         }, many),
       );
-      const over = await figure.page.evaluate(() => {
-        const root = document.querySelector('attention-playground')?.shadowRoot;
-        const right = document.documentElement.clientWidth;
-        return {
-          page: document.documentElement.scrollWidth - right,
-          parts: [...(root?.querySelectorAll('button, input, canvas, p, summary') ?? [])]
-            .filter(
-              (part) =>
-                /** @type {any} */ (part).checkVisibility() && !part.closest('.scroll, .unseen'),
-            )
-            .filter((part) => part.getBoundingClientRect().right > right + 1)
-            .map((part) => part.outerHTML.slice(0, 80)),
-        };
-      });
-      assert.deepEqual(over, { page: 0, parts: [] });
+      await figure.painted();
+      await assertNothingCut(figure);
     });
   }
 

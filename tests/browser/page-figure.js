@@ -2,8 +2,11 @@
  * A playground as the browser tests hold it: open a page with one, act on it, read its numbers.
  *
  * Parts are found by CSS inside the element's shadow root. What the figure computed is read from the
- * matrix of its large map, the numbers that are drawn.
+ * matrix of its large map, the numbers that are drawn. A figure that is open has its numbers and its
+ * place: what a size changes once more, in the frame after the first numbers, has happened.
  */
+import { defaultLesson, lessons } from '../../web/lessons/index.js';
+import { openLink, sameState } from '../../web/lessons/state.js';
 
 /** @typedef {import('./harness.js').Page} Page */
 /** @typedef {import('./harness.js').Browser} Browser */
@@ -37,6 +40,30 @@ function call(read, args) {
   return `(${read})(document.querySelector('attention-playground').shadowRoot${rest})`;
 }
 
+/** How long a page may take to come where a test waits for it. */
+const PATIENCE = 15_000;
+
+/** Has the document remember, from now on, the state whose numbers its playground drew last. */
+function watchDrawings() {
+  const page = /** @type {any} */ (window);
+  page.drawn = null;
+  if (page.watched) return;
+  page.watched = true;
+  document.addEventListener('attentionchange', ({ target, detail }) => {
+    if (target === document.querySelector('attention-playground')) page.drawn = detail.state;
+  });
+}
+
+/** What names the present state, and what is drawn. JSON has no sign for some numbers. */
+async function presentAndDrawn() {
+  const figure = /** @type {any} */ (document.querySelector('attention-playground'));
+  const link = await figure.link();
+  const { drawn } = /** @type {any} */ (window);
+  const sign = (/** @type {string} */ _, /** @type {any} */ value) =>
+    typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  return { name: figure.getAttribute('lesson'), link, drawn: JSON.stringify(drawn, sign) };
+}
+
 /** @param {Page | import('puppeteer-core').Frame} page with one playground */
 export async function figureOn(page) {
   const root = (/** @type {string} */ selector) => `attention-playground >>> ${selector}`;
@@ -59,7 +86,7 @@ export async function figureOn(page) {
    * @param {...any} args
    */
   const until = async (condition, ...args) => {
-    const deadline = Date.now() + 15_000;
+    const deadline = Date.now() + PATIENCE;
     while (!(await page.evaluate(`Boolean(${call(condition, args)})`))) {
       if (Date.now() > deadline)
         throw new Error(`never true: ${condition} ${JSON.stringify(args)}`);
@@ -69,11 +96,16 @@ export async function figureOn(page) {
 
   await page.waitForSelector('attention-playground');
   await until((root) => root.querySelector('.playground:not(.waiting)'));
+  /** Until the next frame is painted, with the sizes and drawings that were waiting for it. */
+  const painted = () =>
+    inside(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  await painted();
 
   const figure = {
     page,
     inside,
     until,
+    painted,
 
     /** The numbers of the large map and what stands along it. */
     map: async () => {
@@ -96,22 +128,48 @@ export async function figureOn(page) {
     },
 
     /**
-     * Does something and waits until the numbers of another state are drawn.
+     * Does something and waits until numbers are drawn, and they are those of the state it led to: what
+     * is typed passes other states, and what came before may still be on its way.
      * @template Value
      * @param {() => Promise<Value>} action
      */
     async after(action) {
-      await page.evaluate(() => {
-        const element = /** @type {any} */ (document.querySelector('attention-playground'));
-        element.drawn = new Promise((resolve) =>
-          element.addEventListener('attentionchange', resolve, { once: true }),
-        );
-      });
+      await page.evaluate(watchDrawings);
       const value = await action();
-      await page.evaluate(
-        () => /** @type {any} */ (document.querySelector('attention-playground')).drawn,
-      );
+      for (const deadline = Date.now() + PATIENCE; ; ) {
+        const { name, link, drawn } = await page.evaluate(presentAndDrawn);
+        const lesson = lessons[name ?? defaultLesson];
+        const { state } = await openLink(lesson, link);
+        const shown = JSON.parse(drawn);
+        if (shown && sameState(lesson.table, state, shown, (field) => field.linked !== false))
+          break;
+        if (Date.now() > deadline) throw new Error(`never drawn: ${link} but ${drawn}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
       return value;
+    },
+
+    /**
+     * The middle of a cell of the large map in the window, where the pointer reaches it.
+     * @param {number} row
+     * @param {number} column
+     */
+    cell: async (row, column) => {
+      await inside(async (root) => {
+        const heatmap = /** @type {any} */ (root.querySelector('attention-heatmap'));
+        heatmap.scrollIntoView({ block: 'nearest' });
+        await heatmap.updated;
+      });
+      await painted();
+      return inside(
+        (root, row, column) => {
+          const heatmap = /** @type {any} */ (root.querySelector('attention-heatmap'));
+          const { x, y, width, height } = heatmap.cellRect(row, column);
+          return { x: x + width / 2, y: y + height / 2 };
+        },
+        row,
+        column,
+      );
     },
 
     /** @param {string} selector */

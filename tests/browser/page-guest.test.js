@@ -267,8 +267,8 @@ eachBrowser((browser) => {
       { policy: null },
     );
     const figure = await figureOn(page);
-    await figure.after(() => figure.press('Causal'));
-    assert.equal((await figure.map()).mask?.[1], 2);
+    await figure.press('Causal');
+    await figure.until((root) => root.querySelector('attention-heatmap')?.mask?.[1] === 2);
     await figure.until((root) => root.querySelector('.notice'));
     assert.deepEqual(await figure.notices(), [
       'This browser lacks CompressionStream, so the figure has no link; all else works.',
@@ -285,13 +285,12 @@ eachBrowser((browser) => {
     );
     const figure = await figureOn(page);
     const tokens = Array(64).fill('가'.repeat(48));
-    await figure.after(() =>
-      figure.inside((root, text) => {
-        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-        area.value = text;
-        area.dispatchEvent(new InputEvent('input'));
-      }, tokens.join(' ')),
-    );
+    await figure.inside((root, text) => {
+      const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
+      area.value = text;
+      area.dispatchEvent(new InputEvent('input'));
+    }, tokens.join(' '));
+    await figure.until((root) => root.querySelector('attention-heatmap')?.matrix?.rows === 64);
     const { link, state } = await savedJson(figure);
     assert.equal(link, null);
     assert.deepEqual(state.source, tokens);

@@ -29,13 +29,7 @@ eachBrowser((browser) => {
       const { data } = await figure.map();
       assert.equal(Math.fround(Number(first.value)), data[2 * 6 + 1]);
 
-      const box = await figure.inside((root) => {
-        const { x, y } = /** @type {any} */ (root.querySelector('attention-heatmap')).cellRect(
-          0,
-          5,
-        );
-        return { x: x + 5, y: y + 5 };
-      });
+      const box = await figure.cell(0, 5);
       await figure.page.mouse.move(box.x, box.y);
       await figure.until(
         (root) => root.querySelector('.place')?.textContent === 'query the → key mat',
@@ -84,14 +78,8 @@ eachBrowser((browser) => {
 
     test('a weight typed into its cell in the map', async () => {
       const figure = await openFigure(browser);
-      const box = await figure.inside((root) => {
-        const { x, y } = /** @type {any} */ (root.querySelector('attention-heatmap')).cellRect(
-          3,
-          2,
-        );
-        return { x: x + 5, y: y + 5 };
-      });
-      await figure.page.mouse.click(box.x, box.y);
+      const { x, y } = await figure.cell(3, 2);
+      await figure.page.mouse.click(x, y);
       await figure.page.keyboard.press('Enter');
       await figure.page.keyboard.type('0.5');
       await figure.after(() => figure.page.keyboard.press('Enter'));

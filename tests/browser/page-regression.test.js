@@ -5,7 +5,8 @@ import { createEngine } from '../../wasm/attention.js';
 import { createEvaluator } from '../../wasm/evaluate.js';
 import { lessons } from '../../web/lessons/index.js';
 import { encodeState } from '../../web/lessons/state.js';
-import { axe, eachBrowser } from './harness.js';
+import { eachBrowser } from './harness.js';
+import { assertAccessible, assertNothingCut, assertOneLanguage, unfold } from './page-checks.js';
 import { openFigure } from './page-figure.js';
 
 /** @typedef {Awaited<ReturnType<typeof openFigure>>} Opened */
@@ -44,9 +45,7 @@ const read = (figure) =>
 
 /** The middle of a slider above the plot. @param {Opened} figure @param {string} selector */
 const middle = async (figure, selector) => {
-  await figure.inside(
-    (root) => new Promise((done) => requestAnimationFrame(() => done(root.nodeType))),
-  );
+  await figure.painted();
   return figure.inside((root, selector) => {
     const box = /** @type {Element} */ (root.querySelector(selector)).getBoundingClientRect();
     return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
@@ -128,12 +127,7 @@ eachBrowser((browser) => {
       (Number(String((await read(figure)).at).slice(4)) - Number(moved.at?.slice(4))).toFixed(2),
       '0.02',
     );
-    const cell = await figure.inside((root) => {
-      const heatmap = /** @type {any} */ (root.querySelector('attention-heatmap'));
-      heatmap.scrollIntoView({ block: 'center' });
-      const { x, y } = heatmap.cellRect(5, 3);
-      return { x: x + 4, y: y + 4 };
-    });
+    const cell = await figure.cell(5, 3);
     await mouse.move(cell.x, cell.y);
     await figure.until((root) => root.querySelector('.place')?.textContent === 'x = 1');
     await figure.until((root) => root.querySelectorAll('.terms .lit').length === 1);
@@ -234,40 +228,11 @@ eachBrowser((browser) => {
         width: 320,
         height: 700,
       });
-      await figure.inside((root) => {
-        for (const fold of root.querySelectorAll('details')) fold.open = true;
-      });
+      await unfold(figure);
       await figure.until((root) => root.querySelector('canvas')?.width);
-      assert.deepEqual(await axe(figure.page), []);
-      const over = await figure.page.evaluate(() => {
-        const root = document.querySelector('attention-playground')?.shadowRoot;
-        const right = document.documentElement.clientWidth;
-        return {
-          page: document.documentElement.scrollWidth - right,
-          parts: [...(root?.querySelectorAll('button, input, canvas, p, summary') ?? [])]
-            .filter((part) => /** @type {any} */ (part).checkVisibility())
-            .filter((part) => !part.closest('.scroll, .unseen, .entries'))
-            .filter((part) => part.getBoundingClientRect().right > right + 1)
-            .map((part) => part.outerHTML.slice(0, 80)),
-        };
-      });
-      assert.deepEqual(over, { page: 0, parts: [] });
-      const words = await figure.inside((root) => {
-        const skip = '.shapes, .code, .formula, select, style';
-        const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-        const texts = [document.querySelector('attention-lessons')?.textContent ?? ''];
-        while (nodes.nextNode()) {
-          if (!nodes.currentNode.parentElement?.closest(skip))
-            texts.push(nodes.currentNode.textContent ?? '');
-        }
-        return texts.join(' ');
-      });
-      if (lang === 'en') assert.doesNotMatch(words, /\p{Script=Han}/u);
-      else {
-        const kept =
-          /Tricube|SGD|Delete|Shift|Page|Down|Bahdanau|Transformer|PNG|SVG|CSV|JSON|NumPy|npy|PyTorch|sin|iframe/g;
-        assert.doesNotMatch(words.replace(kept, ''), /[a-z]{3,}/);
-      }
+      await assertAccessible(figure);
+      await assertNothingCut(figure);
+      await assertOneLanguage(figure, lang, '.formula', /Tricube|SGD|Delete|Shift|Page|Down|sin/g);
     }
   });
 

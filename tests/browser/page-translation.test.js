@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lessons } from '../../web/lessons/index.js';
 import { decodeState } from '../../web/lessons/state.js';
-import { axe, eachBrowser } from './harness.js';
+import { eachBrowser } from './harness.js';
+import { assertAccessible, assertNothingCut, assertOneLanguage, unfold } from './page-checks.js';
 import { openTraining } from './training-page.js';
 
 eachBrowser((browser) => {
@@ -309,6 +310,8 @@ eachBrowser((browser) => {
   });
 
   describe('axe finds nothing, nothing is cut, both languages are complete', () => {
+    const data = '.words, .row, .labelled, .stage .figures, .reference, figcaption, textarea';
+    const kept = /ReLU|GELU|BLEU|dropout|eos|pad|unk|ALiBi|safetensors/g;
     for (const [lesson, lang, theme, width] of /** @type {const} */ ([
       ['transformer', 'en', 'light', 1280],
       ['transformer', 'zh-CN', 'dark', 320],
@@ -320,45 +323,10 @@ eachBrowser((browser) => {
         const options = { lesson, lang, theme, width, height: 700 };
         const figure = await openTraining(browser, { step: 12 }, options);
         await figure.until((root) => !root.querySelector('.score.stale'));
-        await figure.inside((root) => {
-          for (const fold of root.querySelectorAll('details.fold')) {
-            /** @type {HTMLDetailsElement} */ (fold).open = true;
-          }
-        });
-        assert.deepEqual(await axe(figure.page), []);
-        const over = await figure.page.evaluate(() => {
-          const root = document.querySelector('attention-playground')?.shadowRoot;
-          const right = document.documentElement.clientWidth;
-          return {
-            page: document.documentElement.scrollWidth - right,
-            parts: [...(root?.querySelectorAll('button, input, canvas, p, summary') ?? [])]
-              .filter(
-                (part) =>
-                  /** @type {any} */ (part).checkVisibility() && !part.closest('.scroll, .unseen'),
-              )
-              .filter((part) => part.getBoundingClientRect().right > right + 1)
-              .map((part) => part.outerHTML.slice(0, 80)),
-          };
-        });
-        assert.deepEqual(over, { page: 0, parts: [] });
-        const said = await figure.inside((root) => {
-          const skip =
-            '.words, .shapes, .row, .code, .labelled, .stage .figures, .reference, figcaption, textarea, select';
-          const texts = [];
-          const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-          while (walker.nextNode()) {
-            const parent = walker.currentNode.parentElement;
-            if (parent && !parent.closest(`${skip}, style`))
-              texts.push(walker.currentNode.textContent);
-          }
-          return texts.join(' ');
-        });
-        if (lang === 'en') assert.doesNotMatch(said, /\p{Script=Han}/u);
-        else {
-          const names =
-            /softmax|ReLU|GELU|D2L|PyTorch|PNG|SVG|CSV|JSON|NumPy|npy|Bahdanau|BLEU|Transformer|dropout|eos|pad|unk|ALiBi|safetensors|iframe/gi;
-          assert.doesNotMatch(said.replace(names, ''), /[a-z]{3,}/i);
-        }
+        await unfold(figure, 'details.fold');
+        await assertAccessible(figure);
+        await assertNothingCut(figure);
+        await assertOneLanguage(figure, lang, data, kept);
       });
     }
   });

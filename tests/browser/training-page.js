@@ -38,18 +38,22 @@ export function linkTo(values, lesson = 'transformer') {
 /**
  * @param {import('./harness.js').Browser} browser
  * @param {object} [values] of the state, beside the small model
- * @param {{ lesson?: 'transformer' | 'bahdanau' } & Parameters<typeof openFigure>[2]} [options]
+ * @param {{ lesson?: 'transformer' | 'bahdanau', arrived?: boolean } & Parameters<typeof openFigure>[2]}
+ *   [options] `arrived` is false for a figure that is looked at on its way to the step
  */
-export async function openTraining(browser, values = {}, { lesson = 'transformer', ...more } = {}) {
+export async function openTraining(browser, values = {}, options = {}) {
+  const { lesson = 'transformer', arrived = true, ...more } = options;
   const link = await linkTo(values, lesson);
   const figure = await openFigure(
     browser,
     `<script src="/dist/attention-playground.js"></script><h1>Test</h1><attention-playground lesson="${lesson}" state="${link}"></attention-playground>`,
     more,
   );
-  await figure.until((root) =>
-    root.querySelector('.score b:not(:empty), .training .error:not([hidden])'),
-  );
+  if (arrived) {
+    await figure.until((root) =>
+      root.querySelector('.score b:not(:empty), .training .error:not([hidden])'),
+    );
+  }
   return Object.assign(figure, {
     /** How far the training is, of how many steps. */
     progress: () =>
