@@ -645,6 +645,7 @@ typedef struct attn_decode_options {
   int32_t cache;        /* attn_cache */
   int32_t positions;    /* attn_decode_positions */
   int32_t max_length;   /* new tokens */
+  int32_t prefill;      /* tokens of the prefix read at once, the others one by one; 0: all */
   int32_t end;          /* the id that ends a sentence; -1: none does */
   int32_t beams;        /* of beam */
   float length_penalty; /* of beam: a sentence of L tokens is worth its log-probability ÷ L^this */

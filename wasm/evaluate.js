@@ -35,7 +35,7 @@ import { decodeSafetensors } from './safetensors.js';
  * @property {import('./sequences.js').DecodeOptions} options
  * @property {number} [steps]  whose last is looked at; without it all that were taken
  * @property {string[]} [read]  names of tensors of that step; with them come the `probabilities` of each next
- *   token
+ *   token, of sampling those that it is drawn by
  * @property {boolean} [follow]  the forward pass reads what was written until that step, instead of
  *   input.target
  */
@@ -177,11 +177,15 @@ export function createEvaluator(engine) {
     const [decoded] = [model.decode(input, options)].flat();
     const taken = decoded.tokens.length + Number(decoded.finished);
     const target = [options.bos, ...decoded.tokens].slice(0, Math.min(steps, taken));
-    // The tape of a beam search holds all beams: what the best one wrote is read once more, by itself.
+    // The tape of a beam search holds all beams: what the best one wrote is read once more, token by token.
     if (options.method === 'beam') {
-      model.decode({ ...input, target: [target] }, { ...options, method: 'greedy', maxLength: 1 });
+      const again = { ...options, method: 'greedy', maxLength: 1, prefill: 1 };
+      model.decode({ ...input, target: [target] }, again);
     } else if (steps < taken) model.decode(input, { ...options, maxLength: steps });
-    const { weights: probabilities } = engine.maskedSoftmax(model.tensor('logits'));
+    const { shape, data } = model.tensor('logits');
+    const temperature = Math.fround((options.method === 'sample' && options.temperature) || 1);
+    const logits = { shape, data: data.map((/** @type {number} */ logit) => logit / temperature) };
+    const { weights: probabilities } = engine.maskedSoftmax(logits);
     return {
       answer: { decoded, decodedValues: { ...model.values(read), probabilities } },
       target,

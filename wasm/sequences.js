@@ -27,6 +27,8 @@ import { checkTraining, TrainableModel } from './trainable.js';
  *   inputs of self-attention (as D2L teaches), projected keys and values (default); the result is the same
  * @property {'correct' | 'as-d2l'} [positions]  as-d2l: with a cache every new token stands at position 0
  * @property {number} [maxLength]  of new tokens, default 10
+ * @property {number} [prefill]  tokens of the target that the first step reads, the others come one by one; all
+ *   of them by default
  * @property {number} [bos]  the first token where the input has no target
  * @property {number} [eos]  ends a sentence; without it all reach maxLength
  * @property {number} [beams]  of beam, default 4
@@ -53,8 +55,8 @@ import { checkTraining, TrainableModel } from './trainable.js';
 
 const BATCH = ['source', 'sourceLens', 'target', 'targetLens'];
 const DECODE = [
-  ...['method', 'cache', 'positions', 'maxLength', 'bos', 'eos', 'beams', 'lengthPenalty'],
-  ...['temperature', 'topK', 'topP', 'seed'],
+  ...['method', 'cache', 'positions', 'maxLength', 'prefill', 'bos', 'eos', 'beams'],
+  ...['lengthPenalty', 'temperature', 'topK', 'topP', 'seed'],
 ];
 
 /**
@@ -292,6 +294,7 @@ export class SequenceModel extends TrainableModel {
       cache: options.cache,
       positions: options.positions,
       max_length: integer(options.maxLength, 'maxLength', 1),
+      prefill: integer(options.prefill, 'prefill', 1),
       end,
       beams: integer(options.beams, 'beams', 1),
       length_penalty: number(options.lengthPenalty, 'lengthPenalty'),

@@ -261,8 +261,16 @@ attn_tensor *attn_search(attn_tape *tape, const attn_decoder *decoder, const att
                .width = attn_decoding_rows(options),
                .prefix = prefix->shape[1],
                .capacity = prefix->shape[1] + options->max_length};
+  if (options->prefill < 0 || options->prefill > in.prefix)
+    return attn_fail_at(tape, "prefill", ATTN_BAD_VALUE, "prefill %d must be 0 to the %d tokens",
+                        options->prefill, in.prefix);
   if (!begin(&in, prefix)) return NULL;
   const attn_place place = attn_tape_place(tape);
+  for (int32_t read = options->prefill; read > 0 && read < in.prefix; read++) {
+    if (!decoder->next(tape, decoder->state, in.tokens, in.capacity, 1, read)) return NULL;
+    decoder->follow(decoder->state, (int32_t[]){0}, 1);
+    attn_tape_back(tape, place);
+  }
   for (;;) {
     const attn_tensor *logits =
         decoder->next(tape, decoder->state, in.tokens, in.capacity, in.rows, in.length);

@@ -119,9 +119,10 @@ static const field schedule_fields[] = {SCHEDULE(kind, "choice:schedule") SCHEDU
 #define DECODE(member, kind) FIELD(attn_decode_options, member, kind)
 static const field decode_options[] = {
     DECODE(method, "choice:decode_method") DECODE(cache, "choice:cache")
-        DECODE(positions, "choice:decode_positions") DECODE(max_length, "i32") DECODE(end, "i32")
-            DECODE(beams, "i32") DECODE(length_penalty, "f32") DECODE(temperature, "f32")
-                DECODE(top_k, "i32") DECODE(top_p, "f32") DECODE(seed, "u32") END};
+        DECODE(positions, "choice:decode_positions") DECODE(max_length, "i32")
+            DECODE(prefill, "i32") DECODE(end, "i32") DECODE(beams, "i32")
+                DECODE(length_penalty, "f32") DECODE(temperature, "f32") DECODE(top_k, "i32")
+                    DECODE(top_p, "f32") DECODE(seed, "u32") END};
 
 static const struct {
   const char *name;

@@ -30,9 +30,8 @@ static attn_tensor *self_attention(attn_tape *tape, attn_decoder_past *past, con
   attn_past *projected = past->keep == ATTN_CACHE_KEYS_VALUES ? &past->self : &none;
   const attn_tensor *attended = x;
   if (past->keep == ATTN_CACHE_REPRESENTATIONS) {
-    if (past->inputs)
-      attended = attn_join(tape, "inputs", 1, 2, (const attn_tensor *[]){past->inputs, x});
-    past->inputs = attended;
+    const attn_tensor *const rows[] = {past->inputs ? past->inputs : x, x};
+    attended = past->inputs = attn_join(tape, "inputs", 1, past->inputs ? 2 : 1, rows);
   }
   attn_tensor *output = attn_multi_head_attention_after(
       tape, projected, x, attended, attended, &weights->self_attention, &options->self_attention);

@@ -105,8 +105,17 @@ eachBrowser((browser) => {
     );
     await figure.press('beam');
     await figure.until((root) => root.querySelectorAll('.beams li').length > 1);
-    await figure.until((root) =>
-      root.querySelector('.halves .note')?.textContent?.endsWith('of these is not shown.'),
+    await figure.until((root) => root.querySelectorAll('.kept > *').length === 1);
+    await figure.press('nothing');
+    await figure.until((root) => root.querySelectorAll('.kept > *').length === 0);
+    assert.equal(
+      await figure.inside((root) =>
+        [...root.querySelectorAll('.decoding > .note:not([hidden])')].some((note) =>
+          note.textContent?.includes('gives each new token position 0'),
+        ),
+      ),
+      false,
+      'where nothing is kept every token has its own position',
     );
     const names = await figure.inside((root) =>
       [...root.querySelectorAll('button')]

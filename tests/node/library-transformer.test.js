@@ -227,6 +227,33 @@ onEachEngine('transformer: a decoder continues its prompt', (engine) => {
   assert.deepEqual(rest.tokens, whole.tokens.slice(3));
 });
 
+onEachEngine(
+  'transformer: what is given can be read token by token, as it would have been written',
+  (engine) => {
+    const model = engine.transformer(SMALL);
+    const source = [3, 1, 4];
+    for (const cache of ['none', 'representations', 'keys-values']) {
+      for (const positions of ['correct', 'as-d2l']) {
+        const how = { bos: 2, cache, positions };
+        const whole = model.decode({ source }, { ...how, maxLength: 4 });
+        const names = ['inputs', 'key', 'value'].map((name) => `decoder.1.self_attention.${name}`);
+        const written = model.values([...names, 'logits']);
+        const target = [2, ...whole.tokens.slice(0, 3)];
+        const last = model.decode({ source, target }, { ...how, maxLength: 1, prefill: 1 });
+        const place = `${cache}, ${positions}`;
+        assert.deepEqual(last.tokens, whole.tokens.slice(3), place);
+        assert.deepEqual(model.values([...names, 'logits']), written, place);
+        if (cache === 'representations')
+          assert.deepEqual(written[names[0]].shape, [1, 4, 16], place);
+        model.decode({ source, target }, { ...how, maxLength: 1 });
+        const { data } = model.tensor('logits');
+        const apart = Math.abs(data.at(-1) - written.logits.data.at(-1));
+        assert.equal(apart > 1e-4, positions === 'as-d2l' && cache !== 'none', place);
+      }
+    }
+  },
+);
+
 onEachEngine('transformer: H2, cached steps are the full pass', (engine) => {
   const model = engine.transformer(SMALL);
   const input = { source: [3, 1, 4], target: [2, 7, 1, 8] };
@@ -284,6 +311,7 @@ onEachEngine('transformer: what makes no sense is named', (engine) => {
   assertFails(() => model.decode({ source: [1] }, {}), VALUE, 'bos');
   assertFails(() => model.decode({ source: [1] }, { bos: 2, method: 'best' }), VALUE, 'best');
   assertFails(() => model.decode({ source: [1] }, { bos: 13 }), VALUE, 13);
+  assertFails(() => model.decode({ source: [1] }, { bos: 2, prefill: 2 }), VALUE, 'prefill', 2, 1);
   assertFails(() => model.consistency({ source: [1], target: [1] }, { prefill: 2 }), VALUE, 2);
   assertSame(model.forward(INPUT).logits, logits, 'the pass after');
 });

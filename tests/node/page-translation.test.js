@@ -120,6 +120,56 @@ test('transformer: maps, labels, translation, candidates, cache and score', asyn
   );
 });
 
+test('transformer: what decoding shows is what was decoded, by every method, cache and position', async () => {
+  const values = {
+    ...small,
+    epochs: 10,
+    learningRate: 0.01,
+    step: 20,
+    sentence: 'is the hat red ?',
+  };
+  for (const method of ['greedy', 'beam']) {
+    for (const cache of ['keys-values', 'representations', 'none']) {
+      for (const positions of ['correct', 'as-d2l']) {
+        const how = { ...values, method, cache, positions };
+        const whole = await result(transformer, how);
+        const words = transformer.writtenOf(whole);
+        let sum = 0;
+        for (const [at, word] of words.entries()) {
+          const step = await result(transformer, { ...how, token: at + 1 });
+          const likely = transformer.candidatesOf(step, Infinity);
+          sum += Math.log(
+            likely.find((/** @type {any} */ { token }) => token === word).probability,
+          );
+          const rows = transformer.cacheOf(step, 0).map((/** @type {any} */ map) => map.rows);
+          const kept = { 'keys-values': 2, representations: 1, none: 0 }[cache];
+          assert.deepEqual(rows, Array(kept).fill(at + 1), `${method}, ${cache}, ${positions}`);
+        }
+        const worth = method === 'beam' ? sum / words.length ** 0.75 : sum;
+        const off = Math.abs(worth - Number(whole.decoded?.score));
+        assert.ok(
+          off < 1e-4,
+          `${method}, ${cache}, ${positions}: ${worth} ${whole.decoded?.score}`,
+        );
+      }
+    }
+  }
+});
+
+test('transformer: candidates of sampling have the probabilities that they are drawn by', async () => {
+  const likely = async (/** @type {number} */ temperature) => {
+    const how = { ...small, step: 8, method: 'sample', temperature, token: 1 };
+    return transformer.candidatesOf(await result(transformer, how), Infinity);
+  };
+  const one = await likely(1);
+  const half = await likely(0.5);
+  const squares = one.map((/** @type {any} */ { probability }) => probability ** 2);
+  const sum = squares.reduce((/** @type {number} */ all, /** @type {number} */ each) => all + each);
+  for (const [at, square] of squares.entries()) {
+    assert.ok(Math.abs(half[at].probability - square / sum) < 1e-6, `${at}`);
+  }
+});
+
 test('transformer: a silenced head and an edited cell reach the weights, the score and the translation', async () => {
   const name = 'decoder.0.cross_attention';
   const values = { ...small, step: 8 };

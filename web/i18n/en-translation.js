@@ -251,10 +251,9 @@ export default {
       'keys-values':
         'Kept: keys and values of the tokens so far, one row a token. The newest is marked.',
     },
-    noKept: 'What a beam search kept of these is not shown.',
     beams: 'Beams',
     beamScore: 'score {score}',
     asD2l:
-      'As in D2L, token by token decoding gives each new token position 0: the model was trained on positions 0, 1, 2, …, so what it sees here is not what it learnt.',
+      'As in D2L, token by token decoding gives each new token position 0: the model was trained on positions 0, 1, 2, …, so what it sees here is not what it learnt. The maps above are of one pass with the right positions.',
   },
 };

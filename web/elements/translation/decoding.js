@@ -116,9 +116,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
       },
     );
     const { cache } = result.state;
-    const about = words.cache[/** @type {keyof typeof words.cache} */ (cache)] ?? '';
-    const isMissing = about !== '' && cache !== 'none' && all.length === 0;
-    setText(keptNote, isMissing ? `${about} ${words.noKept}` : about);
+    setText(keptNote, words.cache[/** @type {keyof typeof words.cache} */ (cache)] ?? '');
   }
 
   return {
@@ -137,7 +135,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
       unfinished.hidden = result.decoded.finished;
       const would = textOf(lesson.predictedOf(result), lesson.data(result.state).targetUnit);
       setText(edited, state.edits.length > 0 ? fill(words.edited, { would }) : '');
-      trap.hidden = state.positions !== 'as-d2l';
+      trap.hidden = state.positions !== 'as-d2l' || state.cache === 'none';
       list(chips, tokens, makeChip, (item, token, index) => {
         const button = /** @type {Element} */ (item.firstElementChild);
         setText(button, tokenLabel(token));
