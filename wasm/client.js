@@ -6,7 +6,7 @@
  * A worker that dies or hangs rejects what is pending with WORKER_DIED; the next request starts a new one.
  */
 
-import { deflated, lengths } from '../build/core-deflated.js';
+import { core } from '../build/core-deflated.js';
 import { workerMain } from '../build/worker-main.js';
 import { AttentionError } from './error.js';
 
@@ -117,7 +117,7 @@ async function connect(open, slice, onDeath) {
     };
   }
 
-  await ask({ core: { deflated, lengths }, slice }, 0, PATIENCE.answer).catch((error) => {
+  await ask({ core, slice }, 0, PATIENCE.answer).catch((error) => {
     if (state !== 'closed') close();
     throw error;
   });

@@ -1,9 +1,8 @@
 /**
  * What may follow an opcode in WebAssembly code, as far as the core uses it: its immediates, a letter each.
  *
- *   t block type   d label   D labels of a table   f function   y type   g global   l local   m memory
- *   a alignment    o offset   i I integers of 32 and 64 bits   s S floats of 32 and 64 bits
- *   v 16 bytes     x lane
+ *   t block type   l local   n another number   N a list of numbers and one more
+ *   s S floats of 32 and 64 bits   v 16 bytes   x lane
  *
  * An opcode of two bytes is 256 × the first + the second here.
  */
@@ -15,24 +14,24 @@ const IMMEDIATES = {
   2: 't',
   3: 't',
   4: 't',
-  12: 'd',
-  13: 'd',
-  14: 'D',
-  16: 'f',
-  17: 'ym',
+  12: 'n',
+  13: 'n',
+  14: 'N',
+  16: 'n',
+  17: 'nn',
   32: 'l',
   33: 'l',
   34: 'l',
-  35: 'g',
-  36: 'g',
-  63: 'm',
-  64: 'm',
-  65: 'i',
-  66: 'I',
+  35: 'n',
+  36: 'n',
+  63: 'n',
+  64: 'n',
+  65: 'n',
+  66: 'n',
   67: 's',
   68: 'S',
-  64522: 'mm', // memory.copy and memory.fill, which newer compilers use
-  64523: 'm',
+  64522: 'nn', // memory.copy and memory.fill, which newer compilers use
+  64523: 'n',
 };
 
 /** @type {Record<string, number>} */
@@ -41,11 +40,11 @@ const BYTES = { s: 4, S: 8, v: 16, x: 1 };
 /** @param {number} opcode */
 export function immediates(opcode) {
   const vector = opcode - VECTOR;
-  if (vector < 0) return opcode > 39 && opcode < 63 ? 'ao' : (IMMEDIATES[opcode] ?? '');
-  if (vector < 12 || vector === 92 || vector === 93) return 'ao';
+  if (vector < 0) return opcode > 39 && opcode < 63 ? 'nn' : (IMMEDIATES[opcode] ?? '');
+  if (vector < 12 || vector === 92 || vector === 93) return 'nn';
   if (vector < 14) return 'v';
   if (vector > 20 && vector < 35) return 'x';
-  return vector > 83 && vector < 92 ? 'aox' : '';
+  return vector > 83 && vector < 92 ? 'nnx' : '';
 }
 
 /** Reads a module's bytes from front to back. */
@@ -105,14 +104,7 @@ export class Reader {
   /** Passes over one immediate. @param {string} kind */
   skip(kind) {
     if (BYTES[kind]) this.at += BYTES[kind];
-    else for (let more = kind === 'D' ? this.number() : 0; more >= 0; more--) this.number();
-  }
-
-  /** The bytes that were read meanwhile. @param {() => void} read */
-  since(read) {
-    const start = this.at;
-    read();
-    return this.bytes.subarray(start, this.at);
+    else for (let more = kind === 'N' ? this.number() : 0; more >= 0; more--) this.number();
   }
 }
 

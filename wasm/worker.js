@@ -1,6 +1,6 @@
 /**
  * The core behind a port: a worker's own, or one end of a channel on the page's thread. First message:
- * { core, slice }, the core as streams, deflated and in base64, answered by { ready: true }; then
+ * { core, slice }, the core deflated and in base64, answered by { ready: true }; then
  * { id, request }, followed by any number of { id, progress } and answered by { id, answer }, one after the
  * other. Failures come as { id, error }. { interrupt: id } asks for an answer as far as it has come;
  * { taken: true } says that the last progress has been, before which no other is posted.
@@ -12,7 +12,6 @@
 import { fromBase64 } from './base64.js';
 import { createEvaluator } from './evaluate.js';
 import { startTwin } from './start.js';
-import { join } from './streams.js';
 
 /** @typedef {{ onmessage: ((event: MessageEvent) => void) | null,
  *   postMessage(message: any, options: StructuredSerializeOptions): void }} Port */
@@ -43,9 +42,9 @@ export function serve(port) {
   let taken = true;
   let last = Promise.resolve();
 
-  /** @param {{ deflated: string, lengths: number[] }} core */
-  const start = async ({ deflated, lengths }) => {
-    const wasm = join(new Uint8Array(await inflate(deflated)), lengths);
+  /** @param {string} core */
+  const start = async (core) => {
+    const wasm = new Uint8Array(await inflate(core));
     evaluate = createEvaluator(await startTwin(wasm, 'auto'));
     port.postMessage({ ready: true }, {});
   };

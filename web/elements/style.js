@@ -81,6 +81,8 @@ const baseText = `
 :host::before { content: ''; display: grid; grid-template-columns: minmax(0, 640px); }
 *, ::before, ::after { box-sizing: border-box; }
 :focus-visible { outline: 2px solid var(--attn-query); outline-offset: 2px; border-radius: 4px; }
+/* Where no font of the system is made for formulas, the browser looks each letter up by itself. */
+math { font-family: 'DejaVu Math TeX Gyre', math; }
 .label { font-size: 13px; line-height: 1.4; }
 .quiet { color: var(--attn-quiet); }
 .figures { font: 12px/1.5 var(--attn-mono); font-variant-numeric: tabular-nums; }
@@ -133,8 +135,8 @@ const declare = (colours) =>
 const tokens = (scheme) => `
 :host {
   ${declare(palette[scheme])}
-  --attn-font: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif;
-  --attn-mono: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
+  --attn-font: system-ui, 'Noto Sans CJK SC', sans-serif;
+  --attn-mono: 'DejaVu Sans Mono', ui-monospace, Menlo, Consolas, monospace;
   --attn-motion: 120ms;
   color-scheme: ${scheme};
 }

@@ -76,7 +76,13 @@ export function multiHeadFigure(context, surroundings) {
   });
   const center = /** @type {HTMLElement} */ (large.element.parentElement);
   element.classList.toggle('inspected', around.shows('inspector'));
-  const outputs = [steps, large, multiples, shapes, torch];
+  const maps = [steps, large, multiples];
+  const beside = () => {
+    if (!model) return;
+    shapes.update(model);
+    torch.update(model);
+    cellReader.update(model, looked);
+  };
 
   return {
     element,
@@ -91,12 +97,15 @@ export function multiHeadFigure(context, surroundings) {
     updateOutputs(next) {
       model = next;
       if (!next.result) return;
+      const first = element.classList.contains('waiting');
       element.classList.remove('waiting');
       const { Tq, Tk } = lesson.sizes(next.result.state);
       center.style.setProperty('--rows', String(Tq));
       center.style.setProperty('--columns', String(Tk));
-      for (const part of outputs) part.update(next);
-      cellReader.update(next, looked);
+      for (const part of maps) part.update(next);
+      if (first)
+        requestAnimationFrame(() => setTimeout(beside)); // the maps are seen a frame sooner
+      else beside();
     },
     fit(width) {
       if (around.fit(width, open, center, multiples.element)) {
