@@ -26,10 +26,11 @@ import { json } from '../draw/export-data.js';
 import { failureWords, languageOf, stringsOf, watchLanguage } from '../i18n/index.js';
 import * as line from '../lessons/history.js';
 import { defaultLesson, lessons } from '../lessons/index.js';
-import { encodeState, isAnchor, openLink, sameState } from '../lessons/state.js';
+import { encodeState, openLink, sameState } from '../lessons/state.js';
 import { embedCode, frameCode, pageLink } from './address.js';
 import { Evaluator } from './evaluator.js';
 import { figures } from './figures.js';
+import { canLink, FollowedAddress } from './followed-address.js';
 import { keep } from './parts/keep.js';
 import { refusedTexts, retype } from './parts/refused.js';
 import { playgroundStyle } from './playground-style.js';
@@ -44,9 +45,6 @@ import { checkLanguage, checkTheme, wantedPanels } from './wishes.js';
  * @typedef {import('./evaluator.js').Failure} Failure
  */
 
-/** Some browsers unpack but do not pack. */
-const canLink = () => 'CompressionStream' in globalThis;
-
 /**
  * Training that failed, or that ran in a state one goes back to, does not run on by itself.
  * @param {line.History} history
@@ -56,7 +54,6 @@ function halted(history) {
   return state.running ? line.amend(history, { ...state, running: false }) : history;
 }
 
-const LINK_DELAY = 200;
 const BUSY_DELAY = 300;
 
 export class AttentionPlayground extends HTMLElement {
@@ -79,16 +76,23 @@ export class AttentionPlayground extends HTMLElement {
   /** @type {Evaluator | null} */
   #evaluator = null;
   #stop = new AbortController();
-  #linkTimer = 0;
   #busyTimer = 0;
   /** Whether the state of the attribute or of the address is there. */
   #started = false;
-  /** The page's address as this figure saw it last. */
-  #hash = '';
-  /** The state that the address stands for: it is written only when the reader goes on from there. */
-  #named = this.#lesson.defaults;
-  /** Counts readings and writings of the address: one that was overtaken comes to nothing. */
-  #turn = 0;
+  #address = new FollowedAddress({
+    follows: () => this.#follows,
+    lesson: () => this.#lesson,
+    present: () => line.present(this.#history),
+    home: () => this.getAttribute('state') ?? '',
+    open: (opened) => {
+      this.#judge(opened);
+      this.#step(opened.state, '');
+    },
+    written: (code) => {
+      if (code) this.#notify(code);
+      else this.#figure?.notices.clear('linkTooLong');
+    },
+  });
   #sizes = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
 
   connectedCallback() {
@@ -106,7 +110,7 @@ export class AttentionPlayground extends HTMLElement {
       signal,
     });
     if (this.#follows) {
-      addEventListener('hashchange', () => this.#started && this.#readHash(), { signal });
+      addEventListener('hashchange', () => this.#started && this.#address.read(), { signal });
     }
     checkTheme(this);
     checkLanguage(this);
@@ -120,8 +124,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#figure?.disconnect();
     this.#evaluator?.close();
     this.#evaluator = null;
-    this.#turn += 1;
-    clearTimeout(this.#linkTimer);
+    this.#address.stop();
     this.#settled();
   }
 
@@ -193,7 +196,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#open();
     this.#rebuild();
     this.#show();
-    if (this.#follows && location.hash !== this.#hash) this.#readHash();
+    this.#address.resume();
   }
 
   async #start() {
@@ -209,19 +212,12 @@ export class AttentionPlayground extends HTMLElement {
     this.#rebuild();
     const { signal } = this.#stop;
     const home = await openLink(this.#lesson, this.getAttribute('state') ?? '');
-    let opened = home;
-    let followed = '';
-    while (this.#follows && location.hash !== followed) {
-      followed = location.hash;
-      opened = followed && !isAnchor(followed) ? await openLink(this.#lesson, followed) : home;
-    }
+    const opened = await this.#address.start(home);
     if (signal.aborted || evaluator !== this.#evaluator) return;
     if (!known) this.#notify('lesson', { name, names: Object.keys(lessons).join(', ') });
     this.#started = true;
     this.#home = home.state;
-    this.#hash = followed;
     this.#history = line.startHistory(opened.state);
-    this.#named = opened.state;
     this.#judge(opened);
     this.#show();
   }
@@ -236,20 +232,6 @@ export class AttentionPlayground extends HTMLElement {
     }
     if (code) this.#notify(code);
     if (names.length > 0) this.#notify('fields', { names: names.join(', ') });
-  }
-
-  async #readHash() {
-    this.#hash = location.hash;
-    if (isAnchor(this.#hash)) return;
-    this.#turn += 1;
-    const turn = this.#turn;
-    const link = this.#hash || (this.getAttribute('state') ?? '');
-    const lesson = this.#lesson;
-    const opened = await openLink(lesson, link);
-    if (turn !== this.#turn || lesson !== this.#lesson) return;
-    this.#judge(opened);
-    this.#step(opened.state, '');
-    this.#named = line.present(this.#history);
   }
 
   /** @param {string} link */
@@ -382,7 +364,7 @@ export class AttentionPlayground extends HTMLElement {
     for (const kind of /** @type {const} */ (['failed', 'stopped'])) {
       this.#figure?.notices.clear(kind);
     }
-    this.#writeHashLater();
+    this.#address.writeLater();
     if (!this.#busyTimer) {
       this.#busyTimer = setTimeout(() => this.#figure?.setBusy(true), BUSY_DELAY);
     }
@@ -410,7 +392,7 @@ export class AttentionPlayground extends HTMLElement {
       step,
       running: state.running && step < steps,
     });
-    this.#writeHashLater();
+    this.#address.writeLater();
   }
 
   /** @param {Result} result */
@@ -450,40 +432,6 @@ export class AttentionPlayground extends HTMLElement {
     clearTimeout(this.#busyTimer);
     this.#busyTimer = 0;
     this.#figure?.setBusy(false);
-  }
-
-  #writeHashLater() {
-    clearTimeout(this.#linkTimer);
-    this.#linkTimer = setTimeout(() => this.#writeHash(), LINK_DELAY);
-  }
-
-  async #writeHash() {
-    const state = line.present(this.#history);
-    if (!this.#follows || state === this.#named) return;
-    if (!canLink()) {
-      this.#notify('noLink');
-      return;
-    }
-    this.#turn += 1;
-    const turn = this.#turn;
-    try {
-      const hash = await encodeState(this.#lesson.table, state);
-      if (turn !== this.#turn) return;
-      this.#figure?.notices.clear('linkTooLong');
-      if (location.hash !== this.#hash) {
-        // Who goes elsewhere is read before anything is written over it: the event is on its way.
-        this.#hash = location.hash;
-        this.#writeHashLater();
-        return;
-      }
-      if (location.hash !== hash)
-        history.replaceState(history.state, '', hash || location.pathname + location.search);
-      this.#hash = hash;
-      this.#named = state;
-    } catch (error) {
-      // Frames without an origin may not write their address; they have none to share either.
-      if (turn === this.#turn && error instanceof RangeError) this.#notify('linkTooLong');
-    }
   }
 
   /**
