@@ -46,6 +46,7 @@ import { decodeSafetensors } from './safetensors.js';
  * @property {Omit<import('./epochs.js').TrainingPlan, 'epochs'>} plan
  * @property {number} steps  of training behind the numbers
  * @property {number} [start]  where a run that is to be watched begins: a core that is further goes back
+ * @property {string} [watch]  name of a tensor of one number that is told of each step
  * @property {{ name: string, bytes: Uint8Array }} [initial]  a safetensors file instead of the initial weights
  * @property {{ step: number, saved: Uint8Array }} [from]  a state on the way there, if there is one
  */
@@ -65,6 +66,7 @@ import { decodeSafetensors } from './safetensors.js';
  * @property {number} first  losses[i] and rates[i] are those of the step that led from first + i to the next
  * @property {number[]} losses  per target token where the model has tokens
  * @property {number[]} rates
+ * @property {number[]} watched  watched[i]: the number that training.watch names, behind step first + i
  * @property {number} tokens  that were trained on
  * @property {number} seconds  that the training took
  * @property {{ step: number, saved: Uint8Array }} [epoch]  the state at the end of the last epoch among them
@@ -198,7 +200,7 @@ export function createEvaluator(engine) {
    * @param {Required<Following>} following
    */
   async function reach(request, training, { progress, interrupted, ready, slice }) {
-    const { pairs, batch, plan, steps } = training;
+    const { pairs, batch, plan, steps, watch } = training;
     const batches = pairs ? batchesOf(pairs) : { size: 1, batches: () => [batch] };
     const run = train(engine, model, batches, { ...plan, epochs: Infinity });
     let told = nothingToTell();
@@ -210,6 +212,7 @@ export function createEvaluator(engine) {
         const { loss, tokens = 0, learningRate, last } = value;
         told.losses.push(loss);
         told.rates.push(learningRate);
+        if (watch) told.watched.push(model.tensor(watch).data[0]);
         told.tokens += tokens;
         if (last && pairs)
           told.epoch = { step: model.steps, saved: model.save({ training: true }) };
@@ -226,7 +229,7 @@ export function createEvaluator(engine) {
 
   /** @returns {Omit<Progress, 'answer'>} */
   const nothingToTell = () => {
-    return { first: model.steps, losses: [], rates: [], tokens: 0, seconds: 0 };
+    return { first: model.steps, losses: [], rates: [], watched: [], tokens: 0, seconds: 0 };
   };
 
   /**

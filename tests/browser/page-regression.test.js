@@ -179,7 +179,7 @@ eachBrowser((browser) => {
           root.querySelector('.curves canvas')?.getAttribute('aria-valuenow') === String(step),
         step,
       );
-    assert.deepEqual(await slider(), ['0', 'step 0, sum of squared errors']);
+    assert.deepEqual(await slider(), ['0', 'step 0, sum of squared errors, width w 1']);
     await figure.press('Play');
     await figure.until(
       (root) => Number(root.querySelector('.curves canvas')?.getAttribute('aria-valuenow')) >= 3,
@@ -188,7 +188,10 @@ eachBrowser((browser) => {
     const [paused] = await slider();
     await figure.press('One step');
     await reached(Number(paused) + 1);
-    assert.match(String((await slider())[1]), /^step \d+, sum of squared errors 1\d/);
+    assert.match(
+      String((await slider())[1]),
+      /^step \d+, sum of squared errors 1\d[\d.]*, width w \d/,
+    );
     await figure.inside((root) =>
       /** @type {HTMLElement} */ (root.querySelector('.curves canvas')).focus(),
     );
@@ -198,6 +201,7 @@ eachBrowser((browser) => {
       await figure.inside((root) => root.querySelector('.learning output')?.textContent),
       'learned w = 2.74',
     );
+    assert.match(String((await slider())[1]), /^step 100, .*, width w 2\.74$/);
     const at = await figure.inside((root) => {
       const canvas = /** @type {Element} */ (root.querySelector('.curves canvas'));
       canvas.scrollIntoView({ block: 'center' });

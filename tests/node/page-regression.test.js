@@ -194,6 +194,14 @@ describe('numbers', () => {
     const model = engine.kernelRegression(config);
     for (let step = 0; step < 7; step++) model.trainStep(training?.batch, training?.plan.step);
     assert.equal(model.parameters().w.data[0], straight);
+    /** @type {number[]} */
+    const widths = [];
+    const other = state({ ...learned, width: 2, step: 3 });
+    await evaluate(request(other), { progress: (told) => widths.push(...told.watched) });
+    for (const [at, width] of widths.entries()) {
+      assert.equal(width, lesson.widthOf(await resultOf({ ...other, step: at + 1 })));
+    }
+    assert.equal(widths.length, 3);
     const settled = await resultOf({ ...learned, step: 100 });
     assert.ok(Math.abs(lesson.widthOf(settled) - 2.74) < 0.01, 'where the points agree best');
   });

@@ -193,6 +193,7 @@ test('a run keeps curves and saved states, thins the states and finds the neares
       first: 2 * epoch - 2,
       losses: [1, 2],
       rates: [0.1, 0.1],
+      watched: [],
       tokens: 10,
       seconds: 0.1,
     };

@@ -20,6 +20,7 @@ const SPEED_SECONDS = 2;
  * @property {number} perEpoch
  * @property {readonly number[]} losses losses[i]: of the step that led from i to i + 1
  * @property {readonly number[]} rates
+ * @property {readonly number[]} watched a number of the model behind each of these steps
  * @property {number[]} saved the steps with a saved state, in order
  * @property {Saved | null} latest
  * @property {number} stepsPerSecond 0 where nothing has been trained yet
@@ -32,6 +33,8 @@ export class Run {
   #losses = [];
   /** @type {number[]} */
   #rates = [];
+  /** @type {number[]} */
+  #watched = [];
   /** @type {Map<number, Uint8Array>} */
   #saved = new Map();
   /** @type {Stretch[]} */
@@ -43,10 +46,11 @@ export class Run {
   }
 
   /** @param {import('../../wasm/evaluate.js').Progress} progress */
-  take({ first, losses, rates, tokens, seconds, epoch }) {
+  take({ first, losses, rates, watched, tokens, seconds, epoch }) {
     for (const [i, loss] of losses.entries()) {
       this.#losses[first + i] = loss;
       this.#rates[first + i] = rates[i];
+      this.#watched[first + i] = watched[i];
     }
     if (epoch) this.#save(epoch);
     if (losses.length > 0) this.#stretches.push({ steps: losses.length, tokens, seconds });
@@ -107,6 +111,7 @@ export class Run {
       perEpoch,
       losses: this.#losses,
       rates: this.#rates,
+      watched: this.#watched,
       saved: this.#steps(),
       latest: this.before(Infinity) ?? null,
       stepsPerSecond,

@@ -105,5 +105,6 @@ export default {
     rewind: 'Rewind',
     width: 'learned w = {width}',
     loss: 'sum of squared errors',
+    curve: 'width w',
   },
 };

@@ -102,5 +102,6 @@ export default {
     rewind: '回到起点',
     width: '学到的 w = {width}',
     loss: '平方误差之和',
+    curve: '宽度 w',
   },
 };

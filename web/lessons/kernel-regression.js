@@ -214,6 +214,7 @@ export function request(state) {
         batch: { queries: keys, keys, values, labels: values, leaveOneOut: true },
         plan: { step: { loss: 'sum', optimiser: 'sgd', learningRate: state.rate } },
         steps: state.step,
+        watch: 'w',
       },
     }),
     input: { queries, keys, values },

@@ -108,7 +108,7 @@ export class CurvesView {
     const words = this.#strings.curves;
     const values = series.map(({ name, values }) => {
       const value = values[step - first];
-      return value === undefined ? name : fill(words.value, { name, value: short(value) });
+      return Number.isNaN(value ?? NaN) ? name : fill(words.value, { name, value: short(value) });
     });
     return [fill(words.step, { step }), ...values];
   }

@@ -1,6 +1,6 @@
 /**
- * Learning the width: buttons that move the step, what the width and the error are there, and the curve
- * of the error. Steps are so cheap that every one is computed from the start; to play is to move the step.
+ * Learning the width: buttons that move the step, what the width and the error are there, and the curves
+ * of both. Steps are so cheap that every one is computed from the start; to play is to move the step.
  */
 import { fill, short } from '../../draw/format.js';
 import { h, setAttribute, setText } from '../dom.js';
@@ -83,11 +83,15 @@ export function trainingPanel({ host, lesson, strings, dispatch }) {
     /** @param {import('../../lessons/kernel-regression-view.js').Result} result */
     show(result) {
       setText(width, fill(words.width, { width: short(lesson.widthOf(result)) }));
+      const { losses = [], watched = [] } = result.run ?? {};
       curves.show({
         name: words.training,
-        series: [{ name: words.loss, values: result.run?.losses ?? [], log: true }],
+        series: [
+          // No step led to the width that it starts from.
+          { name: words.loss, values: [NaN, ...losses], log: true },
+          { name: words.curve, values: [result.state.width, ...watched] },
+        ],
         steps: lesson.MAX_STEPS,
-        first: 1,
         marked: result.state.step,
       });
     },

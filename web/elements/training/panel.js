@@ -22,7 +22,7 @@ import { epochWords, progressWords, speedWords, timeWords } from './words.js';
  * @property {(result: any) => Score | null} scoreOf of the pairs held out; null while it is not known
  *
  * @typedef {import('../../lessons/index.js').Lesson & Trains} Lesson
- * @typedef {Omit<import('../run.js').RunView, 'key' | 'latest'>} Run
+ * @typedef {Omit<import('../run.js').RunView, 'key' | 'latest' | 'watched'>} Run
  */
 
 /**
