@@ -266,6 +266,23 @@ eachBrowser((browser) => {
     assert.notEqual(await field(), '');
   });
 
+  test('sliders say what they are limited to', async () => {
+    for (const [lesson, words] of /** @type {const} */ ([
+      ['transformer', ['From 8 to 128. D = H ÷ h = 4', 'From 1 to 4.', 'From 1 to 1000.']],
+      ['bahdanau', ['From 4 to 128.', 'From 1 to 4.', 'From 1 to 1000.']],
+    ])) {
+      const figure = await openTraining(browser, {}, { lesson });
+      const notes = await figure.inside((root) =>
+        [...root.querySelectorAll('.slider .note')].map((note) => note.textContent ?? ''),
+      );
+      for (const said of words)
+        assert.ok(
+          notes.some((note) => note.startsWith(said)),
+          said,
+        );
+    }
+  });
+
   test('without attention there is no map, and a sentence says so', async () => {
     const figure = await openTraining(browser, {}, { lesson: 'bahdanau' });
     const { rowLabels, columnLabels, mask } = await figure.map();

@@ -2,9 +2,10 @@
 export default {
   groups: { model: 'Model', training: 'Training', decoding: 'Decoding' },
   controls: {
-    layers: { label: 'Layers' },
+    layers: { label: 'Layers', value: 'From {min} to {max}.' },
+    units: { label: 'Width H', value: 'From {min} to {max}.' },
     feedForward: { label: 'Feed-forward width F' },
-    embedding: { label: 'Embedding width' },
+    embedding: { label: 'Embedding width', value: 'From {min} to {max}.' },
     norm: {
       label: 'Layer norm',
       choices: { post: 'behind', pre: 'before' },
@@ -23,7 +24,7 @@ export default {
       },
     },
     dropout: { label: 'Dropout' },
-    epochs: { label: 'Epochs' },
+    epochs: { label: 'Epochs', value: 'From {min} to {max}.' },
     learningRate: { label: 'Learning rate' },
     schedule: {
       label: 'After the warm-up',

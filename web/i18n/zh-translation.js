@@ -2,9 +2,10 @@
 export default {
   groups: { model: '模型', training: '训练', decoding: '解码' },
   controls: {
-    layers: { label: '层数' },
+    layers: { label: '层数', value: '取 {min} 到 {max}。' },
+    units: { label: '宽度 H', value: '取 {min} 到 {max}。' },
     feedForward: { label: '前馈宽度 F' },
-    embedding: { label: '嵌入宽度' },
+    embedding: { label: '嵌入宽度', value: '取 {min} 到 {max}。' },
     norm: {
       label: '层归一化',
       choices: { post: '在后', pre: '在前' },
@@ -23,7 +24,7 @@ export default {
       },
     },
     dropout: { label: '暂退法（dropout）' },
-    epochs: { label: '轮数' },
+    epochs: { label: '轮数', value: '取 {min} 到 {max}。' },
     learningRate: { label: '学习率' },
     schedule: {
       label: '预热之后',

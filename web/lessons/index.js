@@ -35,8 +35,8 @@ import * as translationView from './translation-view.js';
  * @property {string} [word] the value of a slider that is switched off
  * @property {(state: State) => number} [start] the value it has when switched on first
  * @property {(state: State) => string} [words] the name of its words, if not the field's
- * @property {(state: State, result: any) => Record<string, string | number>} [values] fills its note; the
- *   result may be of an older state, or null
+ * @property {(state: State, result: any) => Record<string, string | number>} [values] fills its note, beside
+ *   its limits; the result may be of an older state, or null
  * @property {(result: any) => Record<string, string | number>} [results] fills a readout
  * @property {(state: State, on: boolean) => State} [draw] what drawing cells by hand sets
  * @property {(state: State) => boolean} [when] shown only then

@@ -11,6 +11,9 @@ import { headsOf } from './transformer.js';
  * @typedef {import('./index.js').Experiment} Experiment
  */
 
+/** A note says the limits alone. */
+const values = () => ({});
+
 /** @type {Control[]} */
 const vectors = [
   { as: 'slider', name: 'dropout', stops: [0, 0.05, 0.1, 0.2, 0.3, 0.5] },
@@ -20,7 +23,12 @@ const vectors = [
 /** @type {Record<string, Control[]>} */
 const shared = {
   training: [
-    { as: 'slider', name: 'epochs', stops: [1, 2, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300] },
+    {
+      as: 'slider',
+      name: 'epochs',
+      stops: [1, 2, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300],
+      values,
+    },
     {
       as: 'slider',
       name: 'learningRate',
@@ -53,14 +61,19 @@ const shared = {
 const own = {
   transformer: {
     model: [
-      { as: 'slider', name: 'hiddens', step: 8 },
+      {
+        as: 'slider',
+        name: 'hiddens',
+        step: 8,
+        values: (state) => ({ size: state.hiddens / headsOf(state) }),
+      },
       {
         as: 'radios',
         name: 'heads',
         choices: ({ hiddens }) => divisors(hiddens).filter((heads) => heads <= 16),
         read: headsOf,
       },
-      { as: 'slider', name: 'layers' },
+      { as: 'slider', name: 'layers', values },
       { as: 'slider', name: 'feedForward', stops: [8, 16, 32, 64, 128, 256, 512] },
       { as: 'select', name: 'position' },
       { as: 'radios', name: 'norm' },
@@ -77,9 +90,9 @@ const own = {
   bahdanau: {
     model: [
       { as: 'radios', name: 'attention' },
-      { as: 'slider', name: 'hiddens', step: 4 },
-      { as: 'slider', name: 'embedding', step: 4 },
-      { as: 'slider', name: 'layers' },
+      { as: 'slider', name: 'hiddens', step: 4, words: () => 'units', values },
+      { as: 'slider', name: 'embedding', step: 4, values },
+      { as: 'slider', name: 'layers', values },
       ...vectors,
     ],
     ...shared,

@@ -273,7 +273,8 @@ function slider(control, context) {
         show(now);
       }
       last = now ?? last;
-      setText(note, control.values ? fill(words.value ?? '', control.values(state, result)) : '');
+      const values = control.values?.(state, result);
+      setText(note, values ? fill(words.value ?? '', { min, max, ...values }) : '');
     },
   };
 }
