@@ -147,6 +147,13 @@ function run(engine, pairs, { name, model: kind, config, epochs }, seed) {
 /** @param {number[]} list */
 const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
 
+/** The standard error of the mean. @param {number[]} list */
+function error(list) {
+  const center = mean(list);
+  const variance = list.reduce((sum, value) => sum + (value - center) ** 2, 0) / (list.length - 1);
+  return Math.sqrt(variance / list.length);
+}
+
 /** One line that is written over by the next. @param {string} text */
 function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
@@ -163,9 +170,11 @@ const row = ({ seed, loss, speed, bleu: score, translations }) =>
  */
 function summary({ loss: [from, to], bleu: published }, runs) {
   const inBand = runs.filter(({ loss }) => loss >= from - 0.0005 && loss < to + 0.0005).length;
+  const scores = runs.map((each) => each.bleu);
+  const spread = runs.length > 1 ? ` ± ${error(scores).toFixed(3)}` : '';
   return (
     `  loss ${from} to ${to} published: ${inBand} of ${runs.length} in this band\n` +
-    `  BLEU ${published} published, ${mean(runs.map((each) => each.bleu)).toFixed(3)} here`
+    `  BLEU ${published} published, ${mean(scores).toFixed(3)}${spread} here`
   );
 }
 
