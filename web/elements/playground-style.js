@@ -13,7 +13,7 @@ export const playgroundStyle = sheet(`
 :host::before { grid-template-columns: minmax(0, 1120px); }
 [hidden] { display: none !important; }
 
-.playground { container: playground / inline-size; font-size: 14px; }
+.playground { container: playground / inline-size; font-size: 13px; }
 .scroll, .terms, .row, .code, .formula.large { scrollbar-width: thin; scrollbar-color: var(--attn-hatch) transparent; }
 p, ol, fieldset { margin: 0; padding: 0; border: 0; }
 ol { list-style: none; }
@@ -56,7 +56,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .experiments { flex: 1 1 320px; font-size: 13px; }
 .experiments a { padding: 3px 0; }
 .experiments a[aria-current] { color: var(--attn-query); text-decoration-color: currentColor; }
-.look { max-width: 72ch; font-size: 14px; }
+.look { max-width: 72ch; font-size: 13px; }
 .look:not(:empty) { margin-top: 6px; }
 .buttons, .export { display: flex; flex-wrap: wrap; align-items: baseline; gap: 8px; }
 
@@ -149,7 +149,7 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
 .fold .control:first-child { margin-top: 2px; }
 .control legend, .control > label { padding: 0; font-size: 13px; color: var(--attn-quiet); }
 .groups .content > fieldset:first-child:nth-last-child(2) > legend { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.control .check, .control > .check { display: inline-flex; align-items: center; gap: 8px; min-height: 24px; font-size: 14px; color: var(--attn-ink); }
+.control .check, .control > .check { display: inline-flex; align-items: center; gap: 8px; min-height: 24px; font-size: 13px; color: var(--attn-ink); }
 .choices { display: flex; flex-wrap: wrap; gap: 2px 14px; }
 .choice { position: relative; color: var(--attn-quiet); }
 .choice input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
@@ -200,7 +200,7 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 [data-across='6'] { --across: 6; }
 .pipeline, .heads { display: grid; grid-template-columns: repeat(var(--across), minmax(0, 1fr)); gap: 12px 16px; }
 .pipeline li { position: relative; }
-.pipeline li + li::before { content: '→'; position: absolute; right: calc(100% + 1px); top: calc(24px + var(--mini) / 2 - 11px); font-size: 12px; color: var(--attn-quiet); }
+.pipeline li + li::before { content: '→'; position: absolute; right: calc(100% + 1px); top: calc(24px + var(--mini) / 2 - 11px); font-size: 13px; color: var(--attn-quiet); }
 [data-across='2'] li:nth-child(2n + 1)::before, [data-across='3'] li:nth-child(3n + 1)::before { display: none; }
 .step, .head { display: block; padding: 0; text-align: start; color: var(--attn-quiet); }
 .step .title, .head .title { display: block; font-size: 13px; font-weight: 400; line-height: 24px; }
@@ -216,7 +216,7 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .row-light { left: 0; right: 0; top: calc(100% * var(--row, 0) / var(--rows)); height: calc(100% / var(--rows)); outline: 1.5px solid var(--attn-query); }
 .column-light { top: 0; bottom: 0; left: calc(100% * var(--column, 0) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }
 .pointing-query .row-light, .pointing-key .of-keys .column-light { opacity: 1; }
-.formula { min-height: 2em; color: var(--attn-quiet); font-size: 12px; }
+.formula { min-height: 2em; color: var(--attn-quiet); font-size: 13px; }
 .pipeline .formula math { display: inline math; text-align: start; }
 .formula.large { font-size: 16px; color: var(--attn-ink); overflow: auto hidden; }
 
@@ -236,11 +236,11 @@ canvas[role='slider'] { display: block; touch-action: pan-y; cursor: pointer; }
 [data-across='2'] .heads { --across: 1; }
 [data-across='2'] .heads li { max-width: none; }
 .heads li > input { position: absolute; right: 0; bottom: 22px; }
-.heads .number { display: block; font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.heads .number { display: block; font-size: 13px; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .heads .well { min-height: 0; }
 .silenced .well { opacity: 0.35; }
 
-.headline .place { font-size: 14px; }
+.headline .place { font-size: 13px; }
 .headline { overflow-wrap: anywhere; }
 .headline .value { font: 22px/1.4 var(--attn-mono); font-variant-numeric: tabular-nums; }
 .part { margin-top: 12px; }

@@ -26,7 +26,7 @@ input.sentence { width: 100%; }
 .mini.marked .row-light { opacity: 1; }
 .enlarge[aria-pressed='true'] .mini, .tile[aria-pressed='true'] .mini { outline: 2px solid var(--attn-query); outline-offset: 1px; }
 .layer { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 8px; margin-top: 8px; }
-.layer > .quiet { flex: 1 0 100%; font-size: 12px; margin-bottom: 4px; }
+.layer > .quiet { flex: 1 0 100%; font-size: 13px; margin-bottom: 4px; }
 .tiles { display: flex; flex-wrap: wrap; gap: 4px 6px; }
 .tiles li { display: flex; flex-direction: column; align-items: center; gap: 4px; }
 .tile { display: block; padding: 0; }
@@ -43,6 +43,6 @@ input.sentence { width: 100%; }
 .halves > * { flex: 1 1 220px; min-width: 0; }
 .kept { display: flex; flex-wrap: wrap; gap: 12px 20px; }
 .kept figure { margin: 0; min-width: 0; }
-.kept figcaption { font-size: 11px; overflow-wrap: anywhere; margin-top: 2px; }
+.kept figcaption { font-size: 13px; overflow-wrap: anywhere; margin-top: 2px; }
 .beams li { display: flex; justify-content: space-between; gap: 16px; max-width: 480px; }
 `;
