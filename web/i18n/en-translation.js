@@ -229,7 +229,7 @@ export default {
       'Outlined: where each row’s next word comes from. The largest weight lies there for {agreeing} of {words} words.',
     unaligned: 'These words are no pair of the corpus: their alignment is not known.',
     edited:
-      'Edited numbers change this pass, not the translation above. Word for word the pass would now go on with: {would}',
+      'Edited numbers count in the pass that the maps show. The translation above is decoded token by token, in passes of its own, without them. Word for word, the edited pass writes: {would}',
     editHint: 'Double-click a weight, or press Enter on it, to type another.',
     meanHint: 'A mean is not edited itself: choose a head.',
     decoding: 'Decoding',

@@ -20,6 +20,7 @@ input.sentence { width: 100%; }
 .across .upright { transform: none; text-orientation: upright; }
 .down { grid-area: 2 / 1; display: flex; flex-direction: column; height: var(--length); padding-right: 7px; }
 .down span { flex: 1 1 0; min-height: 0; max-width: 54px; overflow: hidden; text-overflow: ellipsis; white-space: pre; display: block; text-align: end; align-content: center; }
+.stage .bar > .figures { min-width: 0; overflow-wrap: anywhere; }
 .stage .bar.named { gap: 2px 20px; }
 .stage .bar.named legend { position: static; width: auto; height: auto; clip-path: none; margin-right: 10px; color: var(--attn-quiet); }
 .labelled .mini { grid-area: 2 / 2; }
@@ -42,7 +43,7 @@ input.sentence { width: 100%; }
 .halves { display: flex; flex-wrap: wrap; gap: 0 36px; }
 .halves > * { flex: 1 1 220px; min-width: 0; }
 .kept { display: flex; flex-wrap: wrap; gap: 12px 20px; }
-.kept figure { margin: 0; min-width: 0; }
+.kept figure { margin: 0; max-width: 100%; overflow: auto hidden; }
 .kept figcaption { font-size: 13px; overflow-wrap: anywhere; margin-top: 2px; }
 .beams li { display: flex; justify-content: space-between; gap: 16px; max-width: 480px; }
 `;
