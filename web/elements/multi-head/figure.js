@@ -40,6 +40,8 @@ export function multiHeadFigure(context, surroundings) {
   let model = null;
   /** @type {Cell | null} */
   let looked = null;
+  /** Whether the figure stood without numbers: one that is made anew in another language has them at once. */
+  let stoodEmpty = false;
 
   /** @param {Pointed} pointed */
   const point = (pointed) => {
@@ -90,6 +92,7 @@ export function multiHeadFigure(context, surroundings) {
     setBusy: around.setBusy,
     updateInputs(next, can) {
       model = next;
+      stoodEmpty ||= !next.result;
       element.classList.toggle('cross', next.state.cross);
       around.update(next, can);
       tokens.update(next);
@@ -97,15 +100,15 @@ export function multiHeadFigure(context, surroundings) {
     updateOutputs(next) {
       model = next;
       if (!next.result) return;
-      const first = element.classList.contains('waiting');
       element.classList.remove('waiting');
       const { Tq, Tk } = lesson.sizes(next.result.state);
       center.style.setProperty('--rows', String(Tq));
       center.style.setProperty('--columns', String(Tk));
       for (const part of maps) part.update(next);
-      if (first)
+      if (stoodEmpty)
         requestAnimationFrame(() => setTimeout(beside)); // the maps are seen a frame sooner
       else beside();
+      stoodEmpty = false;
     },
     fit(width) {
       if (around.fit(width, open, center, multiples.element)) {
