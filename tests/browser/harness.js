@@ -76,16 +76,21 @@ export async function serve(options = {}) {
   };
 }
 
+/** For a browser to start in, in milliseconds: a dozen that start at once took one of them beyond 30 s. */
+const START = 120_000;
+
 /** @param {'chromium' | 'firefox'} name */
 export function launch(name) {
   if (name === 'chromium') {
     return puppeteer.launch({
+      timeout: START,
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US'],
     });
   }
   return puppeteer.launch({
     browser: 'firefox',
+    timeout: START,
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     args: ['--no-remote'],
     extraPrefsFirefox: {

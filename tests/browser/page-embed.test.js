@@ -4,9 +4,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { serve as serveFolder } from '../../tools/serve.js';
 import { eachBrowser, root, serve } from './harness.js';
-import { figureOn, openFigure } from './page-figure.js';
-
-const script = '<script src="/dist/attention-playground.js"></script>';
+import { allDrawn, figureOn, openFigure, script } from './page-figure.js';
 
 eachBrowser((browser) => {
   test('from a file', async () => {
@@ -136,11 +134,7 @@ eachBrowser((browser) => {
       `${script}${script}<attention-playground></attention-playground><attention-playground></attention-playground>`,
     );
     await (await figureOn(page)).map();
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('attention-playground')].every((element) =>
-        element.shadowRoot?.querySelector('.playground:not(.waiting)'),
-      ),
-    );
+    await allDrawn(page);
   });
 
   test('two figures share nothing', async () => {
@@ -232,11 +226,7 @@ eachBrowser((browser) => {
     const served = await serveFolder({ root: `${root}dist` });
     try {
       const page = await browser.open(`${served.url}examples.html`);
-      await page.waitForFunction(() =>
-        [...document.querySelectorAll('attention-playground')].every((element) =>
-          element.shadowRoot?.querySelector('.playground:not(.waiting)'),
-        ),
-      );
+      await allDrawn(page);
       const frames = page.frames().filter((frame) => frame.url().includes('embed.html'));
       assert.equal(frames.length, 2);
       for (const [index, frame] of frames.entries()) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { axe, eachBrowser } from './harness.js';
 import { assertAccessible, assertNothingCut, assertOneLanguage, unfold } from './page-checks.js';
-import { openFigure } from './page-figure.js';
+import { allDrawn, openFigure, script } from './page-figure.js';
 
 eachBrowser((browser) => {
   describe('axe finds nothing', () => {
@@ -22,11 +22,7 @@ eachBrowser((browser) => {
 
     test('examples.html', async () => {
       const page = await browser.open('/dist/examples.html');
-      await page.waitForFunction(() =>
-        [...document.querySelectorAll('attention-playground')].every((element) =>
-          element.shadowRoot?.querySelector('.playground:not(.waiting)'),
-        ),
-      );
+      await allDrawn(page);
       assert.deepEqual(await axe(page, { iframes: false }), []);
       page.expectErrors(/frame-src/); // the frames need the policy of the project's own server
     });
@@ -219,7 +215,7 @@ eachBrowser((browser) => {
 
   test('the theme of the page, of a frame around, of the element', async () => {
     const page = await browser.open(
-      `<script src="/dist/attention-playground.js"></script><div data-bs-theme="dark"><attention-playground></attention-playground></div>`,
+      `${script}<div data-bs-theme="dark"><attention-playground></attention-playground></div>`,
     );
     const paper = () =>
       page.evaluate(

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachBrowser } from './harness.js';
-import { figureOn } from './page-figure.js';
+import { figureOn, script } from './page-figure.js';
 
 const figureMarkup = '<attention-playground lang="en"></attention-playground>';
-const script = '<script src="/dist/attention-playground.js"></script>';
 
 eachBrowser((browser) => {
   /** @param {string} before a script of the page that runs first */

@@ -5,11 +5,29 @@
  * matrix of its large map, the numbers that are drawn. A figure that is open has its numbers and its
  * place: what a size changes once more, in the frame after the first numbers, has happened.
  */
+import { deflateSync } from 'node:zlib';
 import { defaultLesson, lessons } from '../../web/lessons/index.js';
 import { openLink, sameState } from '../../web/lessons/state.js';
 
 /** @typedef {import('./harness.js').Page} Page */
 /** @typedef {import('./harness.js').Browser} Browser */
+
+/** What a page needs before its figures. */
+export const script = '<script src="/dist/attention-playground.js"></script>';
+
+/** A link as anybody may write one, also of what is no state. @param {unknown} content bytes, or for JSON */
+export const linkOf = (content) => {
+  const bytes = content instanceof Uint8Array ? content : JSON.stringify(content);
+  return `#v1.${deflateSync(bytes).toString('base64url')}`;
+};
+
+/** Until every figure of a page has its numbers. @param {Page} page */
+export const allDrawn = (page) =>
+  page.waitForFunction(() =>
+    [...document.querySelectorAll('attention-playground')].every((element) =>
+      element.shadowRoot?.querySelector('.playground:not(.waiting)'),
+    ),
+  );
 
 /**
  * @param {Browser} browser

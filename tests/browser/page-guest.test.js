@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { eachBrowser, root } from './harness.js';
-import { figureOn } from './page-figure.js';
+import { figureOn, script } from './page-figure.js';
 
-const script = '<script src="/dist/attention-playground.js"></script>';
 const figureMarkup = '<attention-playground lang="en"></attention-playground>';
 const heatmapMarkup =
   '<attention-heatmap values="[[0.7, 0.3], [0.1, 0.9]]" label="Weights"></attention-heatmap>';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { lessons } from '../../web/lessons/index.js';
 import { encodeState } from '../../web/lessons/state.js';
-import { openFigure } from './page-figure.js';
+import { openFigure, script } from './page-figure.js';
 
 /** Twelve pairs; two of them are held out. */
 const colours = { red: 'rouge', green: 'vert', black: 'noir' };
@@ -46,7 +46,7 @@ export async function openTraining(browser, values = {}, options = {}) {
   const link = await linkTo(values, lesson);
   const figure = await openFigure(
     browser,
-    `<script src="/dist/attention-playground.js"></script><h1>Test</h1><attention-playground lesson="${lesson}" state="${link}"></attention-playground>`,
+    `${script}<h1>Test</h1><attention-playground lesson="${lesson}" state="${link}"></attention-playground>`,
     more,
   );
   if (arrived) {

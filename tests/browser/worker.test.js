@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachBrowser } from './harness.js';
+import { script } from './page-figure.js';
 
-const FIGURE =
-  '<script src="/dist/attention-playground.js"></script><attention-playground></attention-playground>';
+const FIGURE = `${script}<attention-playground></attention-playground>`;
 
 /** @param {string} worker @param {string} [wasm] */
 const policy = (worker, wasm = "'wasm-unsafe-eval'") =>
