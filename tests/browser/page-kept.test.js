@@ -160,7 +160,6 @@ eachBrowser((browser) => {
     const figure = await openFigure(browser);
     const { page } = figure;
     await figure.click('.source li:nth-child(2) .chip');
-    // A new number takes the place of what stands in its field: the last of the letters that fit has come.
     await figure.after(() => page.keyboard.type('x'.repeat(50)));
     const weight = await figure.byName('weight');
     await figure.type(weight, 'much');
@@ -177,6 +176,13 @@ eachBrowser((browser) => {
     assert.deepEqual(kept, { text: 'x'.repeat(50), place: 1, focus: '中文' });
     await figure.after(async () => figure.type(await figure.find('input.chip'), 'dog'));
     assert.deepEqual((await figure.map()).rowLabels.slice(0, 3), ['the', 'dog', 'sat']);
+    // The field has another number by now, and what was refused stands in it until Escape.
+    const field = await figure.byName('权重');
+    const text = () => field.evaluate((input) => /** @type {HTMLInputElement} */ (input).value);
+    assert.equal(await text(), 'much');
+    await field.press('Escape');
+    assert.ok(Number(await text()) > 0 && Number(await text()) < 1, await text());
+    assert.deepEqual(await figure.errors(), []);
   });
 
   test('an undo ends the edit of a chip where all can see it', async () => {

@@ -290,12 +290,16 @@ ${regressionRules}${trainingRules}${translationRules}
   .choice span { border-bottom-color: Canvas; }
   .choice input:checked + span { background: Highlight; color: HighlightText; forced-color-adjust: none; }
   i.bar::before, .fold > summary::before { forced-color-adjust: none; background: CanvasText; }
+  .mini canvas, .terms i.bar { forced-color-adjust: none; }
   [aria-pressed='true'] > .well { border-bottom-color: Highlight; }
   .well { border-bottom-color: Canvas; }
 }
 @media print {
-  .top, .groups, .input, .busy, .stage .bar fieldset, .heads input, .icon { display: none !important; }
+  .playground { print-color-adjust: exact; }
+  .top, .groups, .input, .busy, .stage .bar fieldset, .heads input, .tiles input, .icon,
+  .act, .steps, .model-file, .stage .check { display: none !important; }
   .layout { display: block; }
+  .side { margin-top: 24px; }
   .scroll, .terms, .row { max-height: none; }
 }
 `);

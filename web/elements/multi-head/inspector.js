@@ -309,11 +309,12 @@ function numberField(label, { lesson, strings, dispatch }, tensor) {
       tensor = name;
       at = place;
       const next = float32(number);
-      if (moved || next !== text) {
-        text = next;
+      const refused = input.hasAttribute('aria-invalid');
+      if (moved || (next !== text && !refused)) {
         input.value = next;
         complain('');
       }
+      text = next;
       const edited = state.edits.some(
         (/** @type {import('../../lessons/state.js').Edit} */ edit) =>
           edit.name === name && edit.at.join() === place.join(),

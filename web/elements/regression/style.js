@@ -9,7 +9,7 @@ export const regressionRules = `
 .plot + .acts { margin-top: 8px; }
 .learning { margin-top: 16px; }
 .learning .acts { margin: 8px 0; }
-@media print { .plot + .acts, .plot + .acts + .note, .learning .act { display: none; } }
+@media print { .plot + .acts + .note { display: none; } }
 .inspector > .formula math { width: max-content; margin-top: 10px; }
 .terms .lit { color: var(--attn-query); }
 .terms .lit i.bar::before { background: var(--attn-query); }
