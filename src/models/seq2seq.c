@@ -29,20 +29,13 @@ attn_seq2seq_config attn_seq2seq_defaults(void) {
 /* ---- parameters --------------------------------------------------------------------------- */
 
 static bool check_config(attn_tape *tape, const attn_seq2seq_config *config) {
-  const struct {
-    const char *name;
-    int32_t size;
-  } sizes[] = {{"sourceVocab", config->source_vocab},
-               {"targetVocab", config->target_vocab},
-               {"embedding", config->embedding},
-               {"hiddens", config->hiddens}};
   if (!ATTN_CHECK_CHOICE(tape, "attention", config->attention, ATTN_SEQ2SEQ_ATTENTION_LIST) ||
-      !ATTN_CHECK_CHOICE(tape, "initialiser", config->initialiser, ATTN_INITIALISER_LIST))
+      !ATTN_CHECK_CHOICE(tape, "initialiser", config->initialiser, ATTN_INITIALISER_LIST) ||
+      !attn_check_size(tape, "sourceVocab", config->source_vocab) ||
+      !attn_check_size(tape, "targetVocab", config->target_vocab) ||
+      !attn_check_size(tape, "embedding", config->embedding) ||
+      !attn_check_size(tape, "hiddens", config->hiddens))
     return false;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    if (sizes[i].size < 1)
-      return attn_fail_at(tape, sizes[i].name, ATTN_BAD_VALUE, "%s %d; there must be at least 1",
-                          sizes[i].name, sizes[i].size);
   if (!(config->dropout >= 0 && config->dropout < 1))
     return attn_fail_at(tape, "dropout", ATTN_BAD_VALUE,
                         "dropout %g must be at least 0 and below 1", (double)config->dropout);

@@ -32,12 +32,6 @@ attn_transformer_config attn_transformer_defaults(void) {
 /* ---- what may not be --------------------------------------------------------------------------
  */
 
-static bool check_at_least_1(attn_tape *tape, const char *option, int32_t value) {
-  if (value >= 1) return true;
-  return attn_fail_at(tape, option, ATTN_BAD_VALUE, "%s %d; there must be at least 1", option,
-                      value);
-}
-
 static bool check_dropout(attn_tape *tape, const char *where, float probability) {
   if (probability >= 0 && probability < 1) return true;
   return attn_fail_at(tape, "dropout", ATTN_BAD_VALUE,
@@ -59,20 +53,20 @@ static bool check(attn_tape *tape, const attn_transformer_config *config) {
       !ATTN_CHECK_CHOICE(tape, "activation", config->activation, ATTN_ACTIVATION_LIST) ||
       !ATTN_CHECK_CHOICE(tape, "position", config->position, ATTN_POSITION_LIST) ||
       !ATTN_CHECK_CHOICE(tape, "initialiser", config->initialiser, ATTN_INITIALISER_LIST) ||
-      !check_at_least_1(tape, "hiddens", config->hiddens) ||
-      !check_at_least_1(tape, "heads", config->heads) ||
-      !check_at_least_1(tape, "feedForward", config->feed_forward) ||
-      !check_at_least_1(tape, "maxLength", config->max_length) ||
+      !attn_check_size(tape, "hiddens", config->hiddens) ||
+      !attn_check_size(tape, "heads", config->heads) ||
+      !attn_check_size(tape, "feedForward", config->feed_forward) ||
+      !attn_check_size(tape, "maxLength", config->max_length) ||
       !check_dropout(tape, "embedding", config->embedding_dropout) ||
       !check_dropout(tape, "attention", config->attention_dropout) ||
       !check_dropout(tape, "feed-forward part", config->feed_forward_dropout) ||
       !check_dropout(tape, "residual sums", config->residual_dropout))
     return false;
-  if (has_source(config) && (!check_at_least_1(tape, "sourceVocab", config->source_vocab) ||
-                             !check_at_least_1(tape, "layers", config->encoder_layers)))
+  if (has_source(config) && (!attn_check_size(tape, "sourceVocab", config->source_vocab) ||
+                             !attn_check_size(tape, "layers", config->encoder_layers)))
     return false;
-  if (has_target(config) && (!check_at_least_1(tape, "targetVocab", config->target_vocab) ||
-                             !check_at_least_1(tape, "layers", config->decoder_layers)))
+  if (has_target(config) && (!attn_check_size(tape, "targetVocab", config->target_vocab) ||
+                             !attn_check_size(tape, "layers", config->decoder_layers)))
     return false;
   if (config->hiddens % config->heads)
     return attn_fail_at(tape, "heads", ATTN_BAD_SHAPE, "hiddens %d is not a multiple of heads %d",

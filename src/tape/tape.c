@@ -133,6 +133,16 @@ bool attn_check_choice(attn_tape *tape, const char *what, int32_t value, int32_t
                    count - 1);
 }
 
+bool attn_check_size(attn_tape *tape, const char *option, int32_t size) {
+  if (size < 1)
+    return attn_fail_at(tape, option, ATTN_BAD_VALUE, "%s %d; there must be at least 1", option,
+                        size);
+  if (size > ATTN_MAX_SIZE)
+    return attn_fail_at(tape, option, ATTN_TOO_BIG, "%s %d; there can be at most %d", option, size,
+                        ATTN_MAX_SIZE);
+  return true;
+}
+
 static void *take(attn_tape *tape, size_t bytes) {
   void *memory = attn_arena_take(&tape->arena, bytes);
   if (!memory)

@@ -81,6 +81,11 @@ bool attn_check_choice(attn_tape *tape, const char *what, int32_t value, int32_t
 #define ATTN_CHECK_CHOICE(tape, what, value, list) \
   attn_check_choice(tape, what, value, list(ATTN_COUNT_CHOICE))
 
+/* Fails unless a model can have this size: 1 to ATTN_MAX_SIZE, of which small multiples and sums
+ * stay in range. */
+bool attn_check_size(attn_tape *tape, const char *option, int32_t size);
+#define ATTN_MAX_SIZE (1 << 24)
+
 /* The first tensor behind `tensor` that has this name in the present scope; NULL: there is none. */
 attn_tensor *attn_find_after(const attn_tape *tape, const attn_tensor *tensor, const char *name);
 

@@ -280,6 +280,11 @@ static void what_cannot_be_is_named(void) {
   CHECK_FAILED(ATTN_BAD_VALUE, "sourceVocab 0; there must be at least 1");
   config.source_vocab = config.target_vocab = 5;
   fresh();
+  config.embedding = INT32_MAX;
+  CHECK(!attn_seq2seq_new(tape, &config));
+  CHECK_FAILED(ATTN_TOO_BIG, "embedding 2147483647; there can be at most 16777216");
+  config.embedding = 8;
+  fresh();
   config.layers = 0;
   CHECK(!attn_seq2seq_new(tape, &config));
   CHECK_FAILED(ATTN_BAD_VALUE, "layers 0; there can be 1 to 8");

@@ -226,6 +226,8 @@ static void sizes_out_of_range_are_named(void) {
       {&config.decoder_layers, -1, ATTN_BAD_VALUE, "layers -1; there must be at least 1"},
       {&config.encoder_layers, 1 << 30, ATTN_TOO_BIG, NULL},
       {&config.hiddens, 1 << 20, ATTN_TOO_BIG, NULL},
+      {&config.hiddens, INT32_MAX, ATTN_TOO_BIG,
+       "hiddens 2147483647; there can be at most 16777216"},
       {&config.kind, 3, ATTN_BAD_VALUE, "kind 3 is unknown; it must be 0 to 2"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
