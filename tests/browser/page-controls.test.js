@@ -335,8 +335,16 @@ eachBrowser((browser) => {
       }
       const before = (await figure.map()).data;
       await figure.after(() => figure.type(temperature, '0.5'));
-      assert.notDeepEqual((await figure.map()).data, before);
+      const taken = (await figure.map()).data;
+      assert.notDeepEqual(taken, before);
       assert.deepEqual(await figure.errors(), []);
+
+      await temperature.press('Enter');
+      await figure.after(() => figure.press('Causal'));
+      await figure.after(() => figure.press('Causal'));
+      await figure.type(temperature, 'cold');
+      assert.match((await figure.errors()).join(), /“cold” is not/);
+      assert.deepEqual((await figure.map()).data, taken, 'what was taken with Enter stays');
     });
   });
 

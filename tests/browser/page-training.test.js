@@ -205,7 +205,7 @@ eachBrowser((browser) => {
       )
       .then(figure.map);
     assert.ok(data.every((weight) => weight === 0));
-    await figure.press('Let all count');
+    await figure.press('Switch all on');
     await figure.until((root, loss) => root.querySelector('.score b')?.textContent === loss, loss);
   });
 

@@ -3,7 +3,7 @@ export default {
   lesson: {
     title: 'Kernel regression',
     name: 'Kernel regression, live',
-    lead: 'Attention at its oldest: every prediction is a mean of the values, weighed by how near their keys are. Drag a point or the query.',
+    lead: 'Attention at its oldest: every prediction is a mean of the values, weighted by how near their keys are. Drag a point or the query.',
   },
   groups: { kernel: 'Kernel', learning: 'Learned width', points: 'Points' },
   controls: {
@@ -21,11 +21,11 @@ export default {
     width: {
       label: 'Width w',
       value:
-        'Distances are multiplied by w: the larger it is, the narrower the kernel. One unit of the kernel is {reach} wide here.',
+        'Distances are multiplied by w: the larger it is, the narrower the kernel. Here the kernel’s u = 1 is {reach} away from the query.',
     },
     startWidth: {
       label: 'Width w starts at',
-      value: 'Learned so far: w = {width}; one unit of the kernel is {reach} wide.',
+      value: 'Learned so far: w = {width}; u = 1 is {reach} away from the query.',
     },
     learned: { label: 'Learn w from the points' },
     rate: { label: 'Learning rate' },

@@ -8,10 +8,10 @@ export default {
     embedding: { label: 'Embedding width', value: 'From {min} to {max}.' },
     norm: {
       label: 'Layer norm',
-      choices: { post: 'behind', pre: 'before' },
+      choices: { post: 'after', pre: 'before' },
       notes: {
-        post: 'Behind each sum, as in the first Transformer.',
-        pre: 'Before each part and once at the end: deep stacks train more calmly.',
+        post: 'After each sum, as in the first Transformer.',
+        pre: 'Before each part and once at the end: deep stacks train more stably.',
       },
     },
     activation: { label: 'Activation', choices: { relu: 'ReLU', gelu: 'GELU' } },
@@ -84,7 +84,7 @@ export default {
     },
     headless: {
       title: 'blind in the last layer',
-      look: 'All heads across in the last layer are off. Switch them on one by one and watch loss and BLEU: which one carries the translation?',
+      look: 'All heads of cross-attention in the last layer are off. Switch them on one by one and watch loss and BLEU: which one carries the translation?',
     },
     positionZero: {
       title: 'a trap in the book’s code',
@@ -185,7 +185,7 @@ export default {
     choose: 'Choose a file',
     dropHere: 'or drop one here, or paste its lines:',
     cut: 'The file is long: its first {count} pairs are used.',
-    noPairs: 'No line of it has a pair.',
+    noPairs: 'None of its lines holds a pair.',
     malformed: '{count} lines left out:',
     malformedOne: '1 line left out:',
     line: 'line {line}: {reason}',
@@ -195,7 +195,7 @@ export default {
       'many-columns': 'more than 3 columns',
       'empty-source': 'the source sentence is empty',
       'empty-target': 'the target sentence is empty',
-      'not-utf8': 'signs that are not UTF-8',
+      'not-utf8': 'characters that are not UTF-8',
     },
     weights: 'Attention weights',
     kinds: {
@@ -218,7 +218,7 @@ export default {
     weight: 'weight',
     silenced: '{count} heads silenced',
     silencedOne: '1 head silenced',
-    all: 'Let all count',
+    all: 'Switch all on',
     noMap: 'No map is shown. Each of the tensors can be: click its name in their list.',
     padding:
       '<pad> is padding behind the sentence, which fills it up to one length; it gets no weight.',
@@ -244,7 +244,7 @@ export default {
     whole: 'All',
     wholeToken: 'All tokens',
     candidates: 'Likeliest next tokens',
-    unfinished: 'The sentence did not end within its longest length.',
+    unfinished: 'The sentence did not end within the maximum length.',
     cache: {
       none: 'Nothing is kept: each step reads all tokens again.',
       representations:

@@ -124,7 +124,8 @@ export default {
     window: { label: 'Window' },
     windowAcross: {
       label: 'Window',
-      value: 'The last query stands at the last key: each sees the keys that near to its place.',
+      value:
+        'The last query stands at the last key; each query sees only the keys within this distance of its place.',
     },
     closed: {
       label: 'Own cells: draw on the map',
@@ -240,7 +241,7 @@ export default {
   },
   inspector: {
     name: 'Inspector',
-    hint: 'Point at a cell of the map.',
+    hint: 'Point at or tap a cell of the map.',
     terms: 'Term by term',
     term: '{query} × {key} = {product}',
     sum: 'sum {sum}',

@@ -112,8 +112,8 @@ export default {
       label: '类型',
       choices: { self: '自注意力', masked: '掩蔽自注意力', cross: '交叉注意力' },
       notes: {
-        self: '文本关注自身。',
-        masked: '文本关注自身，每个词元只看自己和前面的词元。',
+        self: '文本中的词元互相关注。',
+        masked: '文本中的词元互相关注，但每个词元只看自己和前面的词元。',
         cross: '一段文本提问（查询），另一段作答（键和值）。',
       },
     },
@@ -235,7 +235,7 @@ export default {
   },
   inspector: {
     name: '细看一格',
-    hint: '把指针移到图中任意一格。',
+    hint: '指向或点按图中任意一格。',
     terms: '逐项乘积',
     term: '{query} × {key} = {product}',
     sum: '和 {sum}',
@@ -285,7 +285,7 @@ export default {
       look: '不缩放时，向量越宽分数越大，softmax 只选中一个键。拖动宽度，观察熵的变化，再打开缩放比较。',
     },
     empty: {
-      title: '空行',
+      title: '整行被掩蔽',
       look: '第一行没有可用的键：−10⁶ 把权重平均分给被掩蔽的键，−∞ 得到 NaN，“不参与”得到 0 并加标记。',
     },
   },

@@ -20,11 +20,11 @@ export default {
     },
     width: {
       label: '参数 w',
-      value: '距离先乘以 w：w 越大，核越窄。此时核的一个单位宽 {reach}。',
+      value: '距离先乘以 w：w 越大，核越窄。此时核的 u = 1 距查询 {reach}。',
     },
     startWidth: {
       label: 'w 的初始值',
-      value: '目前学到 w = {width}，此时核的一个单位宽 {reach}。',
+      value: '目前学到 w = {width}，此时核的 u = 1 距查询 {reach}。',
     },
     learned: { label: '从数据点学习 w' },
     rate: { label: '学习率' },

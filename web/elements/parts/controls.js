@@ -176,7 +176,7 @@ function slider(control, context) {
   const min = field.min ?? -Infinity;
   /** The value that the field stands for, null while it is off. @type {number | null} */
   let shown = null;
-  /** What it was before the reader began to type. @type {number | null} */
+  /** What it was before the reader began to type, or pressed Enter last. @type {number | null} */
   let before = null;
   /** For when it is switched on again. @type {number | null} */
   let last = null;
@@ -197,6 +197,9 @@ function slider(control, context) {
       before = shown;
     },
     oninput: () => take(number.value),
+    onchange: () => {
+      before = shown;
+    },
     onblur: () => error.textContent === '' && show(shown),
   });
   const error = h('p', { class: 'error', id: ids.error, role: 'alert' });
