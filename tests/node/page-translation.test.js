@@ -282,6 +282,10 @@ test('two files of one name are two models', () => {
   const first = bringFile('m.safetensors', bytes.slice());
   bytes[99_999] = 1;
   assert.notEqual(bringFile('m.safetensors', bytes), first);
+  for (let last = 0; last < 8; last++) {
+    bytes[99_999] = last;
+    assert.match(bringFile('m.safetensors', bytes), /^m\.safetensors \d+ \d+$/);
+  }
 });
 
 test('the PyTorch script: an odd width, and positions that nn.Transformer does not have', async () => {

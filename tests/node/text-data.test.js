@@ -42,6 +42,7 @@ describe('vocabulary', () => {
 
   test('a special token in a text gets no second id', () => {
     assert.deepEqual(countVocabulary([words('<eos> a')]).tokens, [...SPECIAL_TOKENS, 'a']);
+    assert.equal(countVocabulary([words('<eos> a b a')]).words, 2);
   });
 
   test('refuses a list without special tokens, a token twice, an id outside', () => {

@@ -101,7 +101,7 @@ const files = new Map();
 export function bringFile(name, bytes) {
   let print = 0;
   for (const byte of bytes) print = Math.imul(print ^ byte, 0x01000193);
-  const loaded = `${name.slice(0, 150)} ${bytes.length} ${print}`;
+  const loaded = `${name.slice(0, 150)} ${bytes.length} ${print >>> 0}`;
   files.set(loaded, bytes);
   return loaded;
 }

@@ -33,6 +33,11 @@ export class Vocabulary {
     return this.tokens.length;
   }
 
+  /** How many of the tokens are words of the sentences. */
+  get words() {
+    return this.size - SPECIAL_TOKENS.length;
+  }
+
   /** @param {string} token */
   has(token) {
     return this.#ids.has(token);

@@ -144,8 +144,8 @@ export function corpusPanel(context) {
       const { training, unseen, problems } = lesson.data(state);
       const pairs = fill(words.pairs, { training: training.size, heldOut: unseen?.size ?? 0 });
       const sizes = {
-        source: training.sourceVocabulary.size,
-        target: training.targetVocabulary.size,
+        source: training.sourceVocabulary.words,
+        target: training.targetVocabulary.words,
       };
       setText(facts, `${pairs} · ${fill(words.vocabulary, sizes)}`);
       own.hidden = corpus !== 'own';
