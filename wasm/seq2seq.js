@@ -48,6 +48,7 @@ export class Seq2seq extends SequenceModel {
     super(core, {
       create: () => core.call('seq2seq', core.struct('seq2seq_config', fields)),
       forward: 'seq2seq_forward',
+      sides: ['source', 'target'],
     });
   }
 

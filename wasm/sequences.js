@@ -52,6 +52,8 @@ import { checkTraining, TrainableModel } from './trainable.js';
  * @typedef {{ source: T } | { source?: undefined, target: T }} Of  input whose sentences are given so
  */
 /** @typedef {{ ids: Tensor, length: number }} Sentence  [1, T], from length on padding */
+/** @typedef {{ ids: Tensor, lens?: Tensor }} Sentences  [B, T], [B] */
+/** @typedef {'source' | 'target'} Side */
 
 const BATCH = ['source', 'sourceLens', 'target', 'targetLens'];
 const DECODE = [
@@ -79,11 +81,29 @@ export function sentences(value, option) {
 /**
  * @param {TensorLike} value
  * @param {string} option
+ * @param {Tensor} ids  [B, T], whose lengths they are
  * @returns {Tensor}  [B]
  */
-function lengths(value, option) {
-  const lens = toTensor(value, option);
-  return lens.shape.length === 0 ? reshape(lens, [1]) : lens;
+function lengths(value, option, { shape: [batch, width] }) {
+  const tensor = toTensor(value, option);
+  const lens = tensor.shape.length === 0 ? reshape(tensor, [1]) : tensor;
+  if (lens.shape.length !== 1 || lens.shape[0] !== batch) {
+    throw new AttentionError(
+      'BAD_SHAPE',
+      `${option} has the shape [${lens.shape}]; for ${batch} sentences it must be [${batch}]`,
+      { option },
+    );
+  }
+  const bad = lens.data.findIndex(
+    (length) => !Number.isInteger(length) || length < 0 || length > width,
+  );
+  if (bad < 0) return lens;
+  throw new AttentionError(
+    'BAD_VALUE',
+    `${option} holds ${lens.data[bad]} for sentence ${bad}; it must be a whole number from 0 to its ` +
+      `${width} tokens`,
+    { option },
+  );
 }
 
 /**
@@ -98,26 +118,16 @@ const repeated = (id, batch) => ({
 
 /**
  * Row b with its padding.
- * @param {Tensor} ids  [B, T]
- * @param {Tensor | undefined} lens
+ * @param {Sentences} sentences
  * @param {number} b
  * @returns {Sentence}
  */
-function sentence({ shape: [batch, width], data }, lens, b) {
-  const length = lens ? lens.data[b] : width;
-  if (lens && lens.data.length !== batch) {
-    throw new AttentionError(
-      'BAD_SHAPE',
-      `there are ${lens.data.length} lengths for ${batch} sentences; there must be as many`,
-    );
-  }
-  if (!Number.isInteger(length) || length < 0 || length > width) {
-    throw new AttentionError(
-      'BAD_VALUE',
-      `the length ${length} of sentence ${b} is not a whole number from 0 to its ${width} tokens`,
-    );
-  }
-  return { ids: { shape: [1, width], data: data.subarray(b * width, (b + 1) * width) }, length };
+function sentence({ ids: { shape, data }, lens }, b) {
+  const width = shape[1];
+  return {
+    ids: { shape: [1, width], data: data.subarray(b * width, (b + 1) * width) },
+    length: lens ? lens.data[b] : width,
+  };
 }
 
 /**
@@ -132,14 +142,22 @@ export const withoutPadding = ({ ids, length }) => ({
 /** @abstract */
 export class SequenceModel extends TrainableModel {
   #forward;
+  #sides;
 
   /**
    * @param {Core} core  its own
-   * @param {{ create: () => number, forward: string }} model  forward: the core's function
+   * @param {{ create: () => number, forward: string, sides: Side[] }} model  forward: the core's function;
+   *   sides: of the input that it looks at, the one with the logits last
    */
-  constructor(core, { create, forward }) {
+  constructor(core, { create, forward, sides }) {
     super(core, create);
     this.#forward = forward;
+    this.#sides = sides;
+  }
+
+  /** The side whose tokens have logits. */
+  get #answered() {
+    return this.#sides[this.#sides.length - 1];
   }
 
   /**
@@ -167,7 +185,7 @@ export class SequenceModel extends TrainableModel {
       const logits = this.core.read(
         this.core.call(this.#forward, this.pointer, this.#batch(batch), 0, 0),
       );
-      const ids = toTensor(input.target ?? input.source ?? [], 'target');
+      const ids = toTensor(input[this.#answered], this.#answered);
       return { logits: ids.shape.length === 1 ? reshape(logits, logits.shape.slice(1)) : logits };
     });
   }
@@ -216,8 +234,7 @@ export class SequenceModel extends TrainableModel {
     return this.record(batch.overrides, () => {
       const fields = this.#batch(batch);
       const logits = core.call(this.#forward, this.pointer, fields, training, this.steps);
-      const lens = batch.target === undefined ? 'source_lengths' : 'target_lengths';
-      const lengths = core.field(fields, 'transformer_batch', lens);
+      const lengths = core.field(fields, 'transformer_batch', `${this.#answered}_lengths`);
       const labels = core.input('labels', sentences(batch.labels, 'labels'), ['B', 'T']);
       const reduction = core.choice('reduction', loss, 'loss');
       return use(core.call('cross_entropy', core.text('loss'), logits, labels, lengths, reduction));
@@ -251,33 +268,32 @@ export class SequenceModel extends TrainableModel {
   decode(input, options = {}) {
     checkNames('decode', input, [...BATCH, 'overrides']);
     checkNames('decode', options, DECODE);
-    const batched = toTensor(input.source ?? input.target ?? [], 'source').shape.length > 1;
-    const source = input.source === undefined ? undefined : sentences(input.source, 'source');
-    const { sourceLens, targetLens } = input;
-    const sourceLengths = sourceLens === undefined ? undefined : lengths(sourceLens, 'sourceLens');
-    const targetLengths = targetLens === undefined ? undefined : lengths(targetLens, 'targetLens');
-    const count = source?.shape[0] ?? 1;
-    const target =
-      input.target === undefined
-        ? repeated(required(integer(options.bos, 'bos'), 'bos'), count)
-        : sentences(input.target, 'target');
-    if (source && target.shape[0] !== count) {
+    if (this.#answered === 'source') {
+      throw new AttentionError('BAD_VALUE', 'an encoder by itself cannot decode');
+    }
+    const { source, ...given } = this.#read(input);
+    const count = source?.ids.shape[0] ?? 1;
+    const target = given.target ?? {
+      ids: repeated(required(integer(options.bos, 'bos'), 'bos'), count),
+    };
+    const beginnings = target.ids.shape[0];
+    if (source && beginnings !== count) {
       throw new AttentionError(
         'BAD_SHAPE',
-        `there are ${count} source sentences and ${target.shape[0]} beginnings; they must agree`,
+        `there are ${count} source sentences and ${beginnings} beginnings; they must agree`,
         { option: 'target' },
       );
     }
-    const results = Array.from({ length: target.shape[0] }, (_, b) =>
+    const results = Array.from({ length: beginnings }, (_, b) =>
       this.record(input.overrides, () =>
-        this.#decodeOne(
-          source && sentence(source, sourceLengths, b),
-          sentence(target, targetLengths, b),
-          { ...options, seed: ((seed(options.seed) ?? 0) + b) % 2 ** 32 },
-        ),
+        this.#decodeOne(source && sentence(source, b), sentence(target, b), {
+          ...options,
+          seed: ((seed(options.seed) ?? 0) + b) % 2 ** 32,
+        }),
       ),
     );
-    return batched ? results : results[0];
+    const first = source ? input.source : input.target;
+    return toTensor(first ?? [], 'target').shape.length > 1 ? results : results[0];
   }
 
   /**
@@ -317,20 +333,33 @@ export class SequenceModel extends TrainableModel {
     return options.method === 'beam' ? { ...sentences[0], beams: sentences } : sentences[0];
   }
 
+  /**
+   * What of the input this model looks at.
+   * @param {SequenceInput} input
+   * @returns {Partial<Record<Side, Sentences>>}
+   */
+  #read(input) {
+    /** @type {Partial<Record<Side, Sentences>>} */
+    const read = {};
+    for (const side of this.#sides) {
+      const value = input[side];
+      if (value === undefined) continue;
+      const ids = sentences(value, side);
+      const lens = input[`${side}Lens`];
+      read[side] = lens === undefined ? { ids } : { ids, lens: lengths(lens, `${side}Lens`, ids) };
+    }
+    return read;
+  }
+
   /** @param {SequenceInput} input */
-  #batch({ source, sourceLens, target, targetLens }) {
+  #batch(input) {
     const { core } = this;
-    /** @param {TensorLike | undefined} value @param {string} option */
-    const ids = (value, option) =>
-      value === undefined ? undefined : core.input(option, sentences(value, option), ['B', 'T']);
-    /** @param {TensorLike | undefined} value @param {string} option @param {string} name */
-    const lens = (value, option, name) =>
-      value === undefined ? undefined : core.input(name, lengths(value, option), ['B']);
-    return core.struct('transformer_batch', {
-      source: ids(source, 'source'),
-      source_lengths: lens(sourceLens, 'sourceLens', 'source_lengths'),
-      target: ids(target, 'target'),
-      target_lengths: lens(targetLens, 'targetLens', 'target_lengths'),
-    });
+    /** @type {Record<string, number>} */
+    const fields = {};
+    for (const [side, { ids, lens }] of Object.entries(this.#read(input))) {
+      fields[side] = core.input(side, ids, ['B', 'T']);
+      if (lens) fields[`${side}_lengths`] = core.input(`${side}_lengths`, lens, ['B']);
+    }
+    return core.struct('transformer_batch', fields);
   }
 }

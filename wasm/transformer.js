@@ -44,6 +44,12 @@ const CONFIG = [
   ...['finalNorm', 'activation', 'position', 'maxLength', 'bias', 'attentionBias'],
   ...['embeddingScale', 'dropout', 'initialiser', 'seed'],
 ];
+/** @type {Record<string, import('./sequences.js').Side[]>} */
+const SIDES = {
+  'encoder-decoder': ['source', 'target'],
+  encoder: ['source'],
+  decoder: ['target'],
+};
 const PLACES = ['embedding', 'attention', 'feedForward', 'residual'];
 
 /**
@@ -104,6 +110,7 @@ export class Transformer extends SequenceModel {
     super(core, {
       create: () => core.call('transformer', core.struct('transformer_config', fields)),
       forward: 'transformer_forward',
+      sides: SIDES[config.kind ?? 'encoder-decoder'],
     });
   }
 

@@ -127,7 +127,16 @@ onEachEngine('seq2seq: what makes no sense is named', (engine) => {
   assertFails(() => engine.seq2seq({ ...SMALL, heads: 2 }), UNKNOWN, 'heads');
   assertFails(() => engine.seq2seq({ ...SMALL, attention: 'luong' }), VALUE, 'luong');
   const model = engine.seq2seq(SMALL);
-  assertFails(() => model.forward({ ...INPUT, target: [[13], [1]] }), VALUE, 13, 12);
+  assertFails(
+    () => model.forward({ ...INPUT, target: [[13], [1]], targetLens: [1, 1] }),
+    VALUE,
+    13,
+    12,
+  );
+  for (const bad of [Number.NaN, -1, 1e39, 1.5, 4]) {
+    assertFails(() => model.forward({ ...INPUT, targetLens: [3, bad] }), VALUE, 'targetLens', 3);
+  }
+  assertFails(() => model.forward({ ...INPUT, targetLens: [] }), SHAPE, 'targetLens', '[0]', 2);
   assertFails(() => model.decode({ target: [1] }), VALUE, 'source');
   assertFails(() => model.decode({ source: [1] }, { bos: 2, beams: 0 }), VALUE, 'beams');
 });

@@ -123,6 +123,40 @@ onEachEngine('transformer: ids without a batch axis give logits without one', (e
   assertSame(batched.logits, tensor([1, 2, 13], logits.data));
 });
 
+onEachEngine(
+  'transformer: an encoder looks at its source alone, a decoder at its target',
+  (engine) => {
+    for (const [kind, own, other] of [
+      ['encoder', 'source', 'target'],
+      ['decoder', 'target', 'source'],
+    ]) {
+      const model = engine.transformer({ ...SMALL, kind });
+      const alone = {
+        [own]: [
+          [3, 1, 4],
+          [5, 9, 0],
+        ],
+        [`${own}Lens`]: [3, 2],
+      };
+      const nonsense = { [other]: [99], [`${other}Lens`]: [1.5, 7, -1] };
+      const labels = [
+        [1, 2, 3],
+        [4, 5, 6],
+      ];
+      const loss = model.loss({ ...alone, labels });
+      assert.equal(loss.tokens, 5, kind);
+      assert.deepEqual(model.loss({ ...alone, ...nonsense, labels }), loss, kind);
+      const { logits } = model.forward(alone);
+      assertSame(model.forward({ ...alone, ...nonsense }).logits, logits, kind);
+    }
+    const decoder = engine.transformer({ ...SMALL, kind: 'decoder' });
+    const sentence = decoder.decode({ target: [2] });
+    assert.deepEqual(decoder.decode({ source: [[99]], sourceLens: 7, target: [2] }), sentence);
+    const encoder = engine.transformer({ ...SMALL, kind: 'encoder' });
+    assertFails(() => encoder.decode({ source: [1] }), VALUE, 'cannot decode');
+  },
+);
+
 onEachEngine('transformer: an override is seen by what follows and by nothing else', (engine) => {
   const model = engine.transformer(SMALL);
   const { logits } = model.forward(INPUT);
@@ -313,5 +347,12 @@ onEachEngine('transformer: what makes no sense is named', (engine) => {
   assertFails(() => model.decode({ source: [1] }, { bos: 13 }), VALUE, 13);
   assertFails(() => model.decode({ source: [1] }, { bos: 2, prefill: 2 }), VALUE, 'prefill', 2, 1);
   assertFails(() => model.consistency({ source: [1], target: [1] }, { prefill: 2 }), VALUE, 2);
+  assertFails(
+    () => model.decode({ ...INPUT_OF_TWO, sourceLens: [4, 5] }, { bos: 2 }),
+    VALUE,
+    'sourceLens',
+    5,
+    4,
+  );
   assertSame(model.forward(INPUT).logits, logits, 'the pass after');
 });
