@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eachBrowser, launch, serve } from './harness.js';
-import { figureOn, linkOf, openFigure } from './page-figure.js';
+import { figureOn, linkOf, openFigure, script } from './page-figure.js';
 
 eachBrowser((browser) => {
   const address = (/** @type {string} */ hash) => `/dist/index.html${hash}`;
@@ -19,6 +19,31 @@ eachBrowser((browser) => {
     assert.equal((await figure.map()).mask?.[1], 2);
     await figure.after(() => figure.press('Undo'));
     assert.equal((await figure.map()).mask?.[1], 0);
+  });
+
+  test('a figure follows the address from when it is told to, until it is told not to', async () => {
+    const figure = await openFigure(
+      browser,
+      `${script}<h1>Test</h1><attention-playground lang="en"></attention-playground>`,
+    );
+    const { page } = figure;
+    const tell = (/** @type {boolean} */ follow) =>
+      page.evaluate(
+        (follow) =>
+          document.querySelector('attention-playground')?.toggleAttribute('follow-hash', follow),
+        follow,
+      );
+    const goTo = (/** @type {string} */ hash) =>
+      page.evaluate((hash) => location.assign(hash), hash);
+    const heads = () => figure.inside((root) => root.querySelectorAll('.heads li').length - 1);
+    await tell(true);
+    await figure.after(() => goTo(linkOf({ heads: 2 })));
+    assert.equal(await heads(), 2);
+    await tell(false);
+    await goTo(linkOf({ heads: 8 }));
+    await figure.after(() => figure.press('Causal'));
+    assert.equal(await heads(), 2);
+    assert.equal(await page.evaluate(() => location.hash), linkOf({ heads: 8 }));
   });
 
   test('an experiment is an ordinary link', async () => {

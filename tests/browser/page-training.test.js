@@ -249,6 +249,31 @@ eachBrowser((browser) => {
     );
   });
 
+  test('a figure that is moved in its page goes on from the last saved epoch', async () => {
+    const figure = await openTraining(browser, { epochs: 1000 });
+    await figure.act('Train');
+    await figure.until((root) => root.querySelector('progress').value >= 60);
+    const steps = await figure.page.evaluate(async () => {
+      const element = /** @type {HTMLElement} */ (document.querySelector('attention-playground'));
+      const step = () => element.shadowRoot?.querySelector('progress')?.value ?? 0;
+      const before = step();
+      document.body.prepend(element);
+      const seen = [];
+      for (let frame = 0; frame < 40; frame++) {
+        await new Promise(requestAnimationFrame);
+        seen.push(step());
+      }
+      return { before, least: Math.min(...seen) };
+    });
+    const perEpoch = 3;
+    assert.ok(steps.least >= steps.before - perEpoch, `${steps.before}, then ${steps.least}`);
+    await figure.until(
+      (root, before) => root.querySelector('progress').value > before,
+      steps.before,
+    );
+    await figure.act('Pause');
+  });
+
   test('what is kept is not offered where the figure is, and what is in no form does not matter', async () => {
     const figure = await openTraining(browser);
     await figure.page.evaluate(forgetAll);

@@ -49,6 +49,8 @@ for (const lesson of [transformer, bahdanau]) {
     assert.equal(settled.loaded, '');
     assert.equal(settled.step, lesson.plan(settled).steps);
     assert.deepEqual(lesson.misfits({ ...lesson.defaults, step: 10 ** 9 }), ['step']);
+    const edits = [{ name: 'logits', at: [2, 2, 2, 1], value: 0 }];
+    assert.deepEqual(lesson.misfits({ ...lesson.defaults, edits }), ['edits']);
   });
 
   test(`${lesson.name}: another model starts from its initial weights, another sentence does not`, () => {

@@ -75,6 +75,8 @@ export class AttentionPlayground extends HTMLElement {
   #language = null;
   /** @type {Evaluator | null} */
   #evaluator = null;
+  /** What was trained before the element was taken off the page. @type {Evaluator['runs']} */
+  #runs = [];
   #stop = new AbortController();
   #busyTimer = 0;
   /** Whether the state of the attribute or of the address is there. */
@@ -105,13 +107,14 @@ export class AttentionPlayground extends HTMLElement {
     signal.addEventListener('abort', () => {
       for (const stop of stops) stop();
     });
-    const keys = this.#follows ? document : this;
-    keys.addEventListener('keydown', (event) => this.#press(/** @type {KeyboardEvent} */ (event)), {
-      signal,
-    });
-    if (this.#follows) {
-      addEventListener('hashchange', () => this.#started && this.#address.read(), { signal });
-    }
+    document.addEventListener('keydown', (event) => this.#press(event), { signal });
+    addEventListener(
+      'hashchange',
+      () => {
+        if (this.#follows && this.#started) this.#address.read();
+      },
+      { signal },
+    );
     checkTheme(this);
     checkLanguage(this);
     if (this.#started) this.#resume();
@@ -123,6 +126,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#sizes.disconnect();
     this.#figure?.disconnect();
     this.#evaluator?.close();
+    this.#runs = this.#evaluator?.runs ?? [];
     this.#evaluator = null;
     this.#address.stop();
     this.#settled();
@@ -179,21 +183,27 @@ export class AttentionPlayground extends HTMLElement {
     return stringsOf(languageOf(this));
   }
 
-  #open() {
+  /** @param {Evaluator['runs']} [runs] */
+  #open(runs) {
     const client = createClient();
     client.onRestart = () => this.#notify('restarted');
-    this.#evaluator = new Evaluator(this.#lesson, client, {
-      present: () => line.present(this.#history),
-      reached: (step) => this.#reached(step),
-      computed: (result) => this.#computed(result),
-      failed: (failure) => this.#failed(failure),
-    });
+    this.#evaluator = new Evaluator(
+      this.#lesson,
+      client,
+      {
+        present: () => line.present(this.#history),
+        reached: (step) => this.#reached(step),
+        computed: (result) => this.#computed(result),
+        failed: (failure) => this.#failed(failure),
+      },
+      runs,
+    );
     return this.#evaluator;
   }
 
   /** Goes on where the element was taken off the page. */
   #resume() {
-    this.#open();
+    this.#open(this.#runs);
     this.#rebuild();
     this.#show();
     this.#address.resume();
@@ -446,7 +456,9 @@ export class AttentionPlayground extends HTMLElement {
   #press(event) {
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 'z')
       return;
-    const [target] = event.composedPath();
+    const path = event.composedPath();
+    if (!this.#follows && !path.includes(this)) return;
+    const [target] = path;
     if (target instanceof HTMLTextAreaElement) return;
     if (target instanceof HTMLInputElement && target.type === 'text') return;
     event.preventDefault();

@@ -41,18 +41,24 @@ export class Evaluator {
   /** @type {Result | null} */
   #last = null;
   /** The newest first. @type {Run[]} */
-  #runs = [];
+  #runs;
   #interrupt = new AbortController();
 
   /**
    * @param {Lesson} lesson
    * @param {import('../../wasm/client.js').Client} client
    * @param {Listener} listener
+   * @param {Run[]} [runs] of the evaluator that this one goes on from
    */
-  constructor(lesson, client, listener) {
+  constructor(lesson, client, listener, runs = []) {
     this.#lesson = lesson;
     this.#client = client;
     this.#listener = listener;
+    this.#runs = runs;
+  }
+
+  get runs() {
+    return this.#runs;
   }
 
   /** Starts the core before there is anything to ask, while the figure is still being built. */

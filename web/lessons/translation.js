@@ -21,6 +21,8 @@ import { dataOf, MOST_TEXT, pairOf, sourceTokens } from './translation-data.js';
 /** @typedef {import('./state.js').Edit} Edit */
 
 const MOST_EPOCHS = 1000;
+/** Of a tensor, beside that of the batch. */
+const MOST_AXES = 3;
 /** Tokens of a translation. */
 export const MOST_WRITTEN = 32;
 
@@ -165,6 +167,8 @@ export function translationLesson(lesson) {
         Array.from({ length: lesson.heads(settled) }, (_, at) => `${block}/${at}`),
       );
     const known = (/** @type {string} */ name) => heads.includes(name);
+    const placed = (/** @type {Edit} */ { at }) => at.length <= MOST_AXES;
+    if (!state.edits.every(placed)) settled.edits = state.edits.filter(placed);
     if (!state.silenced.every(known)) settled.silenced = state.silenced.filter(known);
     if (!lesson.has(settled, state.show)) settled.show = lesson.shown(settled);
     return settled;

@@ -100,13 +100,14 @@ export function corpusPanel(context) {
   }
   takeDrops(element, read);
 
-  /** @param {string} all */
-  function take(all) {
+  /** @param {string} given */
+  function take(given) {
+    const all = given.replace(/\r\n?/g, '\n');
     const long = all.length > MOST_TEXT;
     const lines = long ? all.slice(0, Math.max(0, all.lastIndexOf('\n', MOST_TEXT))) : all;
     const { pairs, problems } = readPairs(lines, { limit: MOST_PAIRS + 1 });
     const used = Math.min(pairs.length, MOST_PAIRS);
-    setText(error, pairs.length || lines.trim() === '' ? '' : words.noPairs);
+    setText(error, pairs.length || all === '' ? '' : words.noPairs);
     setText(cut, long || pairs.length > used ? fill(words.cut, { count: used }) : '');
     asked = pairs.length === 0;
     own.hidden = false;
