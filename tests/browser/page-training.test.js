@@ -124,6 +124,95 @@ eachBrowser((browser) => {
     assert.deepEqual((await figure.map()).data, first.data);
   });
 
+  test('a number of epochs is typed, and what is trained stays', async () => {
+    const figure = await openTraining(browser, { epochs: 8, step: 24 });
+    await figure.at(24);
+    assert.equal(await figure.main(), 'Train again');
+    const trained = await figure.map();
+    /** What the panel says of the run. */
+    const said = () =>
+      figure.inside((root) => {
+        const panel = /** @type {Element} */ (root.querySelector('.training'));
+        const scrub = /** @type {HTMLInputElement} */ (panel.querySelector('[type=range]'));
+        return {
+          progress: panel.querySelector('progress + .figures')?.textContent,
+          saved: panel.querySelector('.where')?.textContent,
+          thumb: scrub.valueAsNumber === Number(scrub.max),
+          room: panel.querySelector('.curves canvas')?.getAttribute('aria-valuemax'),
+        };
+      });
+    /** @param {string} typed */
+    const type = (typed) =>
+      figure.inside((root, typed) => {
+        const field = /** @type {HTMLInputElement} */ (root.querySelector('input[name=epochs]'));
+        field.focus();
+        field.value = typed;
+        field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      }, typed);
+    await type('1');
+    await figure.at(24);
+    const shorter = { saved: 'epoch 8', thumb: true, room: '24' };
+    assert.deepEqual(await said(), {
+      progress: 'epoch 8 (1 planned) · step 24 (3 planned)',
+      ...shorter,
+    });
+    assert.equal(await figure.main(), 'Train again', 'complete');
+    await type('12');
+    await figure.at(24);
+    assert.deepEqual(await said(), {
+      progress: 'epoch 8 of 12 · step 24 of 36',
+      ...shorter,
+      room: '36',
+    });
+    assert.equal(await figure.main(), 'Resume');
+    assert.deepEqual((await figure.map()).data, trained.data);
+    await figure.act('One step');
+    await figure.at(25);
+    const { progress, saved } = await said();
+    assert.deepEqual(
+      [progress, saved],
+      ['epoch 9 of 12 · step 25 of 36', 'epoch 9, its step 1 of 3'],
+    );
+  });
+
+  test('speed and change go with the run they are of', async () => {
+    const figure = await openTraining(browser, { epochs: 30 });
+    /** Trains, and lets the score change. */
+    const train = async () => {
+      await figure.act('Train');
+      await figure.at(90);
+      await figure.inside((root) => {
+        const box = [...root.querySelectorAll('.tiles input:not([hidden])')].at(-1);
+        /** @type {HTMLElement | undefined} */ (box)?.click();
+      });
+      await figure.until(
+        (root) =>
+          !root.querySelector('.score.stale') &&
+          /change$/.test(root.querySelector('.score .figures')?.textContent ?? ''),
+      );
+    };
+    const left = () =>
+      figure.inside((root) => [
+        root.querySelector('.training .speed')?.textContent,
+        ...[...root.querySelectorAll('.score .figures .quiet')].map((change) => change.textContent),
+      ]);
+    await train();
+    const [speed] = await left();
+    assert.match(speed ?? '', /steps\/s/);
+    await figure.act('Rewind');
+    await figure.at(0);
+    assert.deepEqual(await left(), ['', '', ''], 'back at the initial weights');
+    await train();
+    await figure.inside((root) => {
+      const field = /** @type {HTMLInputElement} */ (root.querySelector('input[name=seed]'));
+      field.focus();
+      field.value = '7';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    });
+    await figure.at(0);
+    assert.deepEqual(await left(), ['', '', ''], 'another model');
+  });
+
   for (const button of ['Stop', 'Pause']) {
     test(`${button} on the way to the step of a link stays with the numbers that are there`, async (t) => {
       // By far more training than a test waits for.

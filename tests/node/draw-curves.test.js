@@ -83,6 +83,16 @@ describe('curves', () => {
     for (let at = 1; at < places.length; at++) assert.ok(places[at][0] >= places[at - 1][0]);
   });
 
+  test('values beyond the last step there is room for are not drawn', () => {
+    const values = Float32Array.from({ length: 100 }, (_, at) => 1 + at);
+    for (const first of [0, 1]) {
+      const geometry = layout(values, { steps: 10, first });
+      const places = [...columns(geometry, 0, values, 1)].filter((place) => place !== null);
+      assert.equal(places.at(-1)?.[0], geometry.across.to);
+      for (const [x] of places) assert.ok(x <= geometry.across.to, `${x}`);
+    }
+  });
+
   test('few steps stay as they are', () => {
     const values = [3, 1, 2];
     const geometry = layout(values);

@@ -5,6 +5,8 @@ import { createEngine } from '../../wasm/attention.js';
 import { createEvaluator } from '../../wasm/evaluate.js';
 import { Run } from '../../web/elements/run.js';
 import { readKept } from '../../web/elements/training/kept-run.js';
+import { epochWords, progressWords } from '../../web/elements/training/words.js';
+import { stringsOf } from '../../web/i18n/index.js';
 import { lessons } from '../../web/lessons/index.js';
 
 const engine = await createEngine();
@@ -46,6 +48,20 @@ const request = (steps, more) => ({
 
 /** @param {import('../../wasm/evaluate.js').Answer} answer */
 const weights = ({ values }) => Array.from(values[WEIGHTS].data);
+
+test('a step is in the same epoch wherever it is named', () => {
+  const words = stringsOf('en').training;
+  /** @param {number} step @param {number} [steps] */
+  const both = (step, steps = 420) => [
+    progressWords(words, { step, steps, perEpoch: 7 }),
+    epochWords(words, step, 7),
+  ];
+  assert.deepEqual(both(0), ['epoch 0 of 60 · step 0 of 420', 'initial weights']);
+  assert.deepEqual(both(1), ['epoch 1 of 60 · step 1 of 420', 'epoch 1, its step 1 of 7']);
+  assert.deepEqual(both(7), ['epoch 1 of 60 · step 7 of 420', 'epoch 1']);
+  assert.deepEqual(both(8), ['epoch 2 of 60 · step 8 of 420', 'epoch 2, its step 1 of 7']);
+  assert.deepEqual(both(56, 35), ['epoch 8 (5 planned) · step 56 (35 planned)', 'epoch 8']);
+});
 
 test('from the start, on the way, back, and from a saved state: the same bits', async () => {
   const evaluate = createEvaluator(engine);
@@ -250,15 +266,18 @@ test('a run that was kept is taken up only in its form', () => {
     lessons.transformer
   );
   const { cache, ...earlier } = lesson.defaults;
-  const { key, steps } = lesson.plan(lesson.defaults);
+  const { key, steps, perEpoch } = lesson.plan(lesson.defaults);
   const kept = { key, step: 12, saved: new Uint8Array(4), losses: [3, 2], rates: [1, NaN] };
   assert.deepEqual(readKept(lesson, { ...kept, state: earlier })?.state, lesson.defaults);
+  const beyond = { ...kept, step: steps + 1, state: earlier };
+  assert.equal(readKept(lesson, beyond)?.step, steps + 1, 'the plan was made shorter');
   const strange = { ...earlier, heads: 'many', constructor: 1 };
   assert.deepEqual(readKept(lesson, { ...kept, state: strange })?.state, lesson.defaults);
   for (const wrong of [
     { key: 'x' },
     { step: NaN },
-    { step: steps + 1 },
+    { step: -1 },
+    { step: 1000 * perEpoch + 1 },
     { saved: 'bytes' },
     { losses: null },
     { rates: ['1'] },

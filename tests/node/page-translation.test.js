@@ -47,7 +47,7 @@ for (const lesson of [transformer, bahdanau]) {
     const settled = lesson.settle(wild);
     assert.equal(settled.corpus, 'english-french');
     assert.equal(settled.loaded, '');
-    assert.equal(settled.step, lesson.plan(settled).steps);
+    assert.equal(settled.step, 1000 * lesson.plan(settled).perEpoch, 'no plan is longer');
     assert.deepEqual(lesson.misfits({ ...lesson.defaults, step: 10 ** 9 }), ['step']);
     const edits = [{ name: 'logits', at: [2, 2, 2, 1], value: 0 }];
     assert.deepEqual(lesson.misfits({ ...lesson.defaults, edits }), ['edits']);
@@ -68,6 +68,43 @@ for (const lesson of [transformer, bahdanau]) {
     assert.notEqual(lesson.plan(other).key, lesson.plan(at).key);
     const back = lesson.reduce(running, { type: 'set', values: { step: 3 } });
     assert.deepEqual([back.step, back.running], [3, false]);
+  });
+}
+
+for (const lesson of [transformer, bahdanau]) {
+  /** Types into the field of epochs, letter by letter. @param {any} state @param {...number} values */
+  const type = (state, ...values) =>
+    values.reduce(
+      (state, epochs) => lesson.reduce(state, { type: 'set', values: { epochs } }),
+      state,
+    );
+  const values = { batchSize: 200, epochs: 8 };
+  const started = lesson.reduce(lesson.defaults, { type: 'load', values });
+  const { key, perEpoch } = lesson.plan(started);
+  const trained = { ...started, step: 8 * perEpoch };
+
+  test(`${lesson.name}: another number of epochs takes nothing back of what is trained`, async () => {
+    assert.ok(perEpoch > 1);
+    const shorter = type(trained, 1);
+    assert.equal(shorter.step, 8 * perEpoch, 'beyond the plan');
+    assert.equal(lesson.plan(shorter).key, key);
+    assert.deepEqual(type(trained, 1, 12), { ...trained, epochs: 12 });
+    const running = lesson.reduce(shorter, { type: 'set', values: { running: true } });
+    assert.equal(running.running, false, 'the shorter plan is complete');
+    const link = await encodeState(lesson.table, shorter);
+    assert.deepEqual((await decodeState(lesson.table, link)).state, shorter);
+    assert.deepEqual(lesson.misfits(shorter), []);
+    assert.equal(lesson.request(shorter).training.steps, 8 * perEpoch);
+  });
+
+  test(`${lesson.name}: by the cosine another number of epochs is another run`, () => {
+    const cosine = { ...trained, schedule: 'cosine', step: 3 * perEpoch };
+    const other = type(cosine, 12);
+    assert.notEqual(lesson.plan(other).key, lesson.plan(cosine).key);
+    assert.equal(other.step, 0);
+    assert.equal(type(cosine, 8).step, 3 * perEpoch, 'the same one');
+    const beyond = { ...cosine, step: 9 * perEpoch };
+    assert.equal(lesson.settle(beyond).step, 8 * perEpoch, 'the rates end there');
   });
 }
 

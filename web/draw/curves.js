@@ -201,7 +201,8 @@ function stroke(pen, x0, y0, x1, y1) {
 }
 
 /**
- * The places of a series, one column of device pixels after the other; null where the line breaks.
+ * The places of a series up to the last step there is room for, one column of device pixels after the
+ * other; null where the line breaks.
  * @param {CurvesGeometry} geometry
  * @param {number} side
  * @param {ArrayLike<number>} values
@@ -210,7 +211,8 @@ function stroke(pen, x0, y0, x1, y1) {
  */
 export function* columns({ across, up, first }, side, values, ratio) {
   const { axis } = up[side];
-  for (let at = 0; at < values.length; ) {
+  const end = Math.min(values.length, across.high - first + 1);
+  for (let at = 0; at < end; ) {
     const x = placeOf(across, first + at);
     const column = Math.floor(x * ratio);
     const y = placeOf(axis, values[at]);
@@ -220,7 +222,7 @@ export function* columns({ across, up, first }, side, values, ratio) {
       continue;
     }
     let [top, bottom, last] = [y, y, y];
-    for (; at < values.length; at++) {
+    for (; at < end; at++) {
       const next = placeOf(axis, values[at]);
       if (Math.floor(placeOf(across, first + at) * ratio) !== column || !Number.isFinite(next))
         break;

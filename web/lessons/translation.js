@@ -6,7 +6,9 @@
  *
  * `step` is how many steps of training the shown model has behind it; together with the fields of the
  * model, the corpus and the plan it names the very bits of every number. While `running` the core goes
- * on to the planned end and takes `step` along.
+ * on to the planned end and takes `step` along. A plan that is made shorter takes nothing back of what is
+ * trained: the step may lie beyond its end, as nothing in a run depends on the epochs that are planned;
+ * except by the cosine, whose rates are laid out up to the end, so that another end makes another run.
  *
  * This file is the state, what an intent does to it, and the request. What is drawn is in
  * translation-view.js; each model's own fields, names and controls are in its lesson.
@@ -130,6 +132,9 @@ export function translationLesson(lesson) {
   /** @param {State} state */
   const theData = (state) => /** @type {import('./translation-data.js').Data} */ (dataOf(state));
 
+  /** What of the plan's length the rates depend on. @param {State} state */
+  const endOf = (state) => state.schedule === 'cosine' && state.epochs;
+
   /** @param {State} state */
   function sentenceOf(state) {
     const data = theData(state);
@@ -146,7 +151,7 @@ export function translationLesson(lesson) {
       lesson.name,
       data.key,
       keyFields.filter((name) => name !== 'own').map((name) => state[name]),
-      state.schedule === 'cosine' && state.epochs,
+      endOf(state),
     ]);
     return { key, perEpoch, steps: state.epochs * perEpoch };
   }
@@ -159,8 +164,9 @@ export function translationLesson(lesson) {
     const settled = { ...state };
     if (!dataOf(settled)) Object.assign(settled, { corpus: defaults.corpus });
     if (state.loaded && !files.has(state.loaded)) settled.loaded = '';
-    settled.step = Math.min(state.step, plan(settled).steps);
-    if (settled.step === plan(settled).steps) settled.running = false;
+    const { steps, perEpoch } = plan(settled);
+    settled.step = Math.min(state.step, endOf(settled) ? steps : MOST_EPOCHS * perEpoch);
+    if (settled.step >= steps) settled.running = false;
     const heads = lesson
       .blocks(settled)
       .flatMap((block) =>
@@ -289,7 +295,8 @@ export function translationLesson(lesson) {
       case 'set': {
         const next = { ...state, ...intent.values };
         if ('step' in intent.values && !('running' in intent.values)) next.running = false;
-        const another = keyFields.some((name) => next[name] !== state[name]);
+        const another =
+          keyFields.some((name) => next[name] !== state[name]) || endOf(next) !== endOf(state);
         if (another) Object.assign(next, { running: false, step: 0, ...intent.values });
         const elsewhere = next.sentence !== state.sentence || next.corpus !== state.corpus;
         if (elsewhere && !('token' in intent.values)) next.token = 'all';

@@ -119,7 +119,8 @@ export function readKept(lesson, found) {
     return [name, isValid(field, value) ? value : field.default];
   });
   const settled = lesson.settle(Object.fromEntries(fields));
-  const plan = lesson.plan(settled);
-  const isStep = Number.isInteger(step) && step >= 0 && step <= plan.steps;
-  return isStep && key === plan.key ? { key, step, saved, losses, rates, state: settled } : null;
+  const { key: own } = lesson.plan(settled);
+  const isStep =
+    isValid(lesson.table.step, step) && lesson.settle({ ...settled, step }).step === step;
+  return isStep && key === own ? { key, step, saved, losses, rates, state: settled } : null;
 }

@@ -56,6 +56,8 @@ export function trainingPanel(context, models) {
   let underWay = false;
   let since = Infinity;
   let calm = 0;
+  /** The key of the run that is shown. */
+  let shown = '';
 
   /** @param {object} values @param {string} [together] */
   function set(values, together) {
@@ -195,9 +197,11 @@ export function trainingPanel(context, models) {
       since = run.step === state.step || model.error ? Infinity : Math.min(since, now);
       underWay = state.running || now - since > PATIENCE;
       show();
-      bar.max = run.steps;
+      bar.max = Math.max(run.steps, run.step);
       bar.value = run.step;
       setText(progress, progressWords(words, run));
+      if (plan.key !== shown || (run.step === 0 && !underWay)) setText(speed, '');
+      shown = plan.key;
       if (!underWay) setText(left, '');
       else if (now - calm > CALM && run.stepsPerSecond > 0) {
         calm = now;
@@ -226,11 +230,12 @@ export function trainingPanel(context, models) {
           { name: words.loss, values: run.losses, log: true },
           { name: words.rate, values: run.rates },
         ],
-        steps: run.steps,
+        // As far as the run is known, also beyond a plan that was made shorter.
+        steps: Math.max(run.steps, run.losses.length, state.step),
         first: 1,
         marked: state.step,
       });
-      score.update(model.result && lesson.scoreOf(model.result));
+      score.update(known && lesson.scoreOf(model.result), run.step, plan.key);
       file?.update(model);
       kept?.update(model);
     },
@@ -260,12 +265,13 @@ function idle(lesson, state) {
 
 /**
  * What the pairs say that the model never saw, and how that changed: a head that is silenced shows what
- * it was worth.
+ * it was worth. Another run, or this one back at its initial weights, is not compared with what was.
  * @param {import('../../i18n/index.js').Strings['training']} words
  */
 function heldOut(words) {
-  /** @type {Score | null} */
+  /** What the next score is compared with. @type {Score & { step: number } | null} */
   let shown = null;
+  let run = '';
   const part = (/** @type {string} */ name) => {
     const value = h('b');
     const change = h('span', { class: 'quiet' });
@@ -289,10 +295,17 @@ function heldOut(words) {
     element,
     /**
      * @param {Score | null} score
+     * @param {number} step behind the score
+     * @param {string} key of the run
      */
-    update(score) {
+    update(score, step, key) {
+      if (key !== run || (step === 0 && shown && shown.step > 0)) {
+        run = key;
+        shown = null;
+        for (const { change } of [loss, bleu]) setText(change, '');
+      }
       element.classList.toggle('stale', !score);
-      note.hidden = shown !== null || score !== null;
+      note.hidden = loss.value.textContent !== '' || score !== null;
       if (!score || (score.loss === shown?.loss && score.bleu === shown.bleu)) return;
       for (const [name, { value, change }] of /** @type {const} */ ([
         ['loss', loss],
@@ -305,7 +318,7 @@ function heldOut(words) {
           by === 0 ? '' : fill(words.change, { change: `${by > 0 ? '+' : ''}${short(by)}` }),
         );
       }
-      shown = score;
+      shown = { ...score, step };
     },
   };
 }

@@ -9,8 +9,8 @@ import { fill, short } from '../../draw/format.js';
  */
 export function progressWords(words, { step, steps, perEpoch }) {
   const epochs = Math.ceil(steps / perEpoch);
-  const epoch = Math.min(epochs, Math.ceil(step / perEpoch));
-  return fill(words.progress, { epoch, epochs, step, steps });
+  const epoch = Math.ceil(step / perEpoch);
+  return fill(step > steps ? words.beyond : words.progress, { epoch, epochs, step, steps });
 }
 
 /**
@@ -20,11 +20,10 @@ export function progressWords(words, { step, steps, perEpoch }) {
  * @param {number} perEpoch
  */
 export function epochWords(words, step, perEpoch) {
-  const epoch = Math.floor(step / perEpoch);
-  const steps = step % perEpoch;
   if (step === 0) return words.initial;
-  if (steps === 0) return fill(words.epoch, { epoch });
-  return fill(steps === 1 ? words.betweenOne : words.between, { epoch, steps });
+  const epoch = Math.ceil(step / perEpoch);
+  const within = step - (epoch - 1) * perEpoch;
+  return fill(within === perEpoch ? words.epoch : words.within, { epoch, step: within, perEpoch });
 }
 
 /**
