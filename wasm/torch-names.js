@@ -26,7 +26,13 @@ function torchName(name, decoderOnly) {
 }
 
 /**
- * @param {string[]} names  all of our own, query before key before value
+ * @param {string[]} names
+ * @returns {Stack[]}
+ */
+export const ownStacks = (names) => names.map((name) => ({ name, parts: [name] }));
+
+/**
+ * @param {string[]} names  all of a Transformer's, query before key before value
  * @returns {Stack[]}
  */
 export function torchStacks(names) {
@@ -42,11 +48,12 @@ export function torchStacks(names) {
 
 /**
  * @param {Record<string, Tensor>} tensors  by our names
- * @returns {Record<string, Tensor>}  by PyTorch's
+ * @param {Stack[]} stacks  of them
+ * @returns {Record<string, Tensor>}  by the stacks' names
  */
-export function toTorch(tensors) {
+export function stacked(tensors, stacks) {
   return Object.fromEntries(
-    torchStacks(Object.keys(tensors)).map(({ name, parts }) => {
+    stacks.map(({ name, parts }) => {
       const { shape } = tensors[parts[0]];
       const length = shape.reduce((product, size) => product * size, 1);
       const data = new Float32Array(length * parts.length);

@@ -8,7 +8,7 @@ import { Model } from './models.js';
 import { checkNames, integer, number } from './options.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { toTensor } from './tensor.js';
-import { part, torchStacks, toTorch } from './torch-names.js';
+import { ownStacks, part, stacked } from './torch-names.js';
 
 /** @typedef {import('./engine.js').Core} Core */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -106,10 +106,27 @@ export class TrainableModel extends Model {
    */
   #collect(what, options, read) {
     checkNames(what, options, ['names']);
+    const stacks = this.#stacks(options);
     const own = Object.fromEntries(
       Array.from(this.#parameters, ([name, pointer]) => [name, read(pointer)]),
     );
-    return namesOf(options) === 'torch' ? toTorch(own) : own;
+    return stacked(own, stacks);
+  }
+
+  /** @param {{ names?: Names }} options */
+  #stacks(options) {
+    const names = [...this.#parameters.keys()];
+    return namesOf(options) === 'torch' ? this.torchStacks(names) : ownStacks(names);
+  }
+
+  /**
+   * PyTorch's names and layouts: a model's own, where it does not say otherwise.
+   * @protected
+   * @param {string[]} names  all of its own
+   * @returns {import('./torch-names.js').Stack[]}
+   */
+  torchStacks(names) {
+    return ownStacks(names);
   }
 
   /**
@@ -120,11 +137,7 @@ export class TrainableModel extends Model {
   load(stateDict, options = {}) {
     checkNames('load', options, ['names']);
     const { [STATE.moments]: moments, [STATE.steps]: steps, ...given } = tensorsOf(stateDict);
-    const names = [...this.#parameters.keys()];
-    const stacks =
-      namesOf(options) === 'torch'
-        ? torchStacks(names)
-        : names.map((name) => ({ name, parts: [name] }));
+    const stacks = this.#stacks(options);
     const known = new Set(stacks.map(({ name }) => name));
     const unknown = Object.keys(given).find((name) => !known.has(name));
     if (unknown !== undefined) {

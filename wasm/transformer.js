@@ -5,6 +5,7 @@
 
 import { checkNames, integer, number, seed, switchOf } from './options.js';
 import { SequenceModel, sentences, withoutPadding } from './sequences.js';
+import { torchStacks } from './torch-names.js';
 
 /** @typedef {import('./engine.js').Core} Core */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -112,6 +113,15 @@ export class Transformer extends SequenceModel {
       forward: 'transformer_forward',
       sides: SIDES[config.kind ?? 'encoder-decoder'],
     });
+  }
+
+  /**
+   * @protected
+   * @override
+   * @param {string[]} names
+   */
+  torchStacks(names) {
+    return torchStacks(names);
   }
 
   /**

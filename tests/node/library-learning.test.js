@@ -123,6 +123,23 @@ onEachEngine('seq2seq: it learns, is saved, and translates what it learned', (en
   }
 });
 
+onEachEngine("models of D2L's: their own names are PyTorch's", (engine) => {
+  const names = 'torch';
+  for (const model of [
+    engine.seq2seq({ ...SMALL, attention: 'bahdanau' }),
+    engine.kernelRegression({ learned: true, width: 0.25 }),
+  ]) {
+    const batch = { queries: KEYS, keys: KEYS, values: VALUES, labels: VALUES };
+    model.trainStep('decode' in model ? BATCH : batch);
+    assert.deepEqual(model.parameters({ names }), model.parameters());
+    assert.deepEqual(model.gradients({ names }), model.gradients());
+    const saved = model.save({ names });
+    assert.deepEqual(saved, model.save());
+    model.load(saved, { names });
+    assert.deepEqual(model.save(), saved);
+  }
+});
+
 onEachEngine('seq2seq: what makes no sense is named', (engine) => {
   assertFails(() => engine.seq2seq({ ...SMALL, heads: 2 }), UNKNOWN, 'heads');
   assertFails(() => engine.seq2seq({ ...SMALL, attention: 'luong' }), VALUE, 'luong');
