@@ -12,6 +12,7 @@ import {
   ATTENTION_OPTIONS,
   attentionFields,
   checkNames,
+  checkParts,
   integer,
   MASK_OPTIONS,
   multiHeadFields,
@@ -188,7 +189,7 @@ export class Engine {
         batched: rank > 2,
         heads: rank === 4 ? query.shape[1] : 1,
       }),
-      ...scoreFields(core, options.score, options.params),
+      ...scoreFields(core, options.score, options.params, 'params'),
     };
     const output = core.call('attention', ...inputs, core.struct('attention_options', fields));
     core.finish();
@@ -281,7 +282,7 @@ export class Engine {
     const core = this.#core;
     const input = toTensor(x, 'x');
     const batched = sequences([input], ['x']);
-    checkNames('params', options.params, [
+    checkParts('params', options.params, [
       ...['attention', ...Object.keys(NORMS), ...Object.keys(FEED_FORWARD)],
     ]);
     core.begin(options.overrides);
@@ -290,7 +291,7 @@ export class Engine {
     ]);
     const { attention, linear1, linear2, norm1, norm2 } = options.params;
     const weights = core.struct('encoder_layer_weights', {
-      attention: weightFields(core, attention, MULTI_HEAD, 'attention.'),
+      attention: weightFields(core, attention, MULTI_HEAD, 'attention.', 'params.attention'),
       ...weightFields(core, { norm1, norm2 }, NORMS),
       feed_forward: weightFields(core, { linear1, linear2 }, FEED_FORWARD),
     });

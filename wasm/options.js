@@ -43,12 +43,18 @@ export const ATTENTION_OPTIONS = [
 ];
 
 /**
+ * @param {unknown} value
+ * @returns {value is Record<string, any>}  not for lists, bytes, maps
+ */
+const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
+
+/**
  * @param {string} what  the function, for the message
  * @param {unknown} options
  * @param {string[]} known
  */
 export function checkNames(what, options, known) {
-  if (options === null || typeof options !== 'object' || Array.isArray(options)) {
+  if (!isPlain(options)) {
     throw new AttentionError(
       'BAD_VALUE',
       `${what} takes an object with ${known.join(', ')}; ${show(options)} is none`,
@@ -74,6 +80,23 @@ function refuse(value, option, allowed) {
   throw new AttentionError('BAD_VALUE', `${option} ${show(value)} must be ${allowed}`, {
     option: option.split('.')[0],
   });
+}
+
+/**
+ * An option that is an object itself.
+ * @param {string} option
+ * @param {unknown} value
+ * @param {string[]} known
+ */
+export function checkParts(option, value, known) {
+  const wanted = `an object with ${known.join(', ') || 'nothing'}`;
+  if (value === undefined) {
+    throw new AttentionError('BAD_VALUE', `${option} is missing; it must be ${wanted}`, {
+      option: option.split('.')[0],
+    });
+  }
+  if (!isPlain(value)) refuse(value, option, wanted);
+  checkNames(option, value, known);
 }
 
 /**
@@ -218,7 +241,7 @@ function causalField(causal) {
 function windowFields(window) {
   if (window === undefined || window === null) return {};
   if (typeof window === 'object') {
-    checkNames('window', window, ['left', 'right', 'global']);
+    checkParts('window', window, ['left', 'right', 'global']);
     return {
       window_left: integer(window.left, 'window.left'),
       window_right: integer(window.right, 'window.right'),
@@ -279,19 +302,20 @@ export function attentionFields(core, options, { batched, heads }) {
  * @param {unknown} params
  * @param {Record<string, string[]>} layers  for each layer the parts it may have
  * @param {string} [prefix]  of the tensors' names
+ * @param {string} [option]  where the caller wrote them
  */
-export function weightFields(core, params, layers, prefix = '') {
-  checkNames('params', params, Object.keys(layers));
+export function weightFields(core, params, layers, prefix = '', option = 'params') {
+  checkParts(option, params, Object.keys(layers));
   /** @type {Record<string, number>} */
   const fields = {};
   for (const [layer, parts] of Object.entries(layers)) {
     const given = /** @type {any} */ (params)[layer];
     if (given === undefined) continue;
-    checkNames(`params.${layer}`, given, parts);
+    checkParts(`${option}.${layer}`, given, parts);
     for (const part of parts) {
       if (given[part] === undefined) continue;
       const name = `${prefix}${layer}.${part}`;
-      const tensor = toTensor(given[part], `params.${name}`);
+      const tensor = toTensor(given[part], `${option}.${layer}.${part}`);
       fields[`${layer}_${part}`] = core.input(
         name,
         tensor,
@@ -319,21 +343,22 @@ export function required(value, option) {
  * @param {Core} core
  * @param {string | undefined} score
  * @param {any} params
+ * @param {string} option  where the caller wrote them
  */
-export function scoreFields(core, score, params) {
+export function scoreFields(core, score, params, option) {
   if (params === undefined) return {};
   if (score === 'general') {
-    checkNames('params', params, ['weight']);
-    const weight = toTensor(params.weight, 'params.weight');
+    checkParts(option, params, ['weight']);
+    const weight = toTensor(params.weight, `${option}.weight`);
     return { score_weight: core.input('score.weight', weight, ['D', 'D']) };
   }
   if (score === 'gaussian') {
-    checkNames('params', params, ['width']);
+    checkParts(option, params, ['width']);
     if (params.width === undefined) return {};
-    const width = toTensor(params.width, 'params.width');
+    const width = toTensor(params.width, `${option}.width`);
     return { score_width: core.input('score.width', reshape(width, [width.data.length]), ['1']) };
   }
-  const fields = weightFields(core, params, score === 'additive' ? ADDITIVE : {}, 'score.');
+  const fields = weightFields(core, params, score === 'additive' ? ADDITIVE : {}, 'score.', option);
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [`score_${name}`, value]),
   );
@@ -347,11 +372,12 @@ export function scoreFields(core, score, params) {
 export function multiHeadFields(core, options, batched) {
   const heads = required(integer(options.heads, 'heads', -(2 ** 31)), 'heads');
   const { headMask, rotary } = options;
-  const { pairing = 'halves', base = undefined } =
-    typeof rotary === 'object' && rotary !== null ? rotary : { pairing: rotary ?? 'none' };
+  const asObject = typeof rotary === 'object' && rotary !== null;
+  if (asObject) checkParts('rotary', rotary, ['pairing', 'base']);
+  const { pairing = 'halves', base } = asObject ? rotary : { pairing: rotary ?? 'none' };
   return {
     ...attentionFields(core, options, { batched, heads: Math.max(heads, 1) }),
-    ...scoreFields(core, options.score, options.scoreParams),
+    ...scoreFields(core, options.score, options.scoreParams, 'scoreParams'),
     heads,
     rotary: pairing,
     rotary_base: number(base, 'rotary.base'),

@@ -5,7 +5,7 @@
 
 import { AttentionError, show } from './error.js';
 import { Model } from './models.js';
-import { checkNames, integer, number } from './options.js';
+import { checkNames, checkParts, integer, number } from './options.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { toTensor } from './tensor.js';
 import { ownStacks, part, stacked } from './torch-names.js';
@@ -260,7 +260,7 @@ export class TrainableModel extends Model {
 /** @param {TrainOptions} options */
 export function checkTraining(options) {
   checkNames('trainStep', options, TRAINING);
-  if (options.schedule !== undefined) checkNames('schedule', options.schedule, SCHEDULE);
+  if (options.schedule !== undefined) checkParts('schedule', options.schedule, SCHEDULE);
 }
 
 /** @param {{ names?: Names }} options */

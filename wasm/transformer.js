@@ -3,7 +3,7 @@
  * nn.Transformer; D2L "The Transformer Architecture".)
  */
 
-import { checkNames, integer, number, seed, switchOf } from './options.js';
+import { checkNames, checkParts, integer, number, seed, switchOf } from './options.js';
 import { SequenceModel, sentences, withoutPadding } from './sequences.js';
 import { torchStacks } from './torch-names.js';
 
@@ -65,7 +65,7 @@ function spreadOver(given, option, names) {
   if (typeof given !== 'object' || given === null) {
     return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, given])));
   }
-  checkNames(option, given, names);
+  checkParts(option, given, names);
   return given;
 }
 
