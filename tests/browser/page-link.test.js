@@ -46,6 +46,16 @@ eachBrowser((browser) => {
     assert.equal(await page.evaluate(() => location.hash), linkOf({ heads: 8 }));
   });
 
+  test('another lesson does not read the link of the one before, and takes it away', async () => {
+    const figure = await openFigure(browser, address(linkOf({ heads: 2, seed: 5 })));
+    const { page } = figure;
+    await page.evaluate(() =>
+      document.querySelector('attention-playground')?.setAttribute('lesson', 'kernel-regression'),
+    );
+    await page.waitForFunction(() => location.hash === '');
+    assert.deepEqual(await figure.notices(), []);
+  });
+
   test('an experiment is an ordinary link', async () => {
     const figure = await openFigure(browser);
     const link = await figure.byName('no look ahead');

@@ -43,21 +43,22 @@ export class FollowedAddress {
   }
 
   /**
-   * What a figure starts with.
+   * What a figure starts with. What it has seen of the address before was another lesson's.
    * @param {Opened} home where the address says nothing
    * @returns {Promise<Opened>}
    */
   async start(home) {
     const turn = ++this.#turn;
+    const others = this.#hash;
     let opened = home;
-    let hash = '';
+    let hash = others;
     while (this.#figure.follows() && location.hash !== hash) {
       hash = location.hash;
       opened = hash && !isAnchor(hash) ? await openLink(this.#figure.lesson(), hash) : home;
     }
     if (turn === this.#turn) {
       this.#hash = hash;
-      this.#named = opened.state;
+      this.#named = hash === others && others ? null : opened.state;
     }
     return opened;
   }
