@@ -46,7 +46,7 @@ export const ATTENTION_OPTIONS = [
  * @param {unknown} value
  * @returns {value is Record<string, any>}  not for lists, bytes, maps
  */
-const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
+export const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
 
 /**
  * @param {string} what  the function, for the message

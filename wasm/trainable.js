@@ -5,7 +5,7 @@
 
 import { AttentionError, show } from './error.js';
 import { Model } from './models.js';
-import { checkNames, checkParts, integer, number } from './options.js';
+import { checkNames, checkParts, flag, integer, isPlain, number, text } from './options.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { toTensor } from './tensor.js';
 import { ownStacks, part, stacked } from './torch-names.js';
@@ -207,9 +207,12 @@ export class TrainableModel extends Model {
    *   with what a later load() needs to go on exactly as this model would
    * @returns {Uint8Array}  a safetensors file
    */
-  save({ metadata, training = false, ...options } = {}) {
-    const tensors = this.parameters(options);
-    if (training) {
+  save(options = {}) {
+    checkNames('save', options, ['names', 'training', 'metadata']);
+    const { metadata, training, ...how } = options;
+    if (metadata !== undefined) checkTexts(metadata);
+    const tensors = this.parameters(how);
+    if (flag(training, 'training')) {
       const { moments, steps } = this.core.training(this.#training);
       tensors[STATE.moments] = { shape: [2, moments.length / 2], data: moments };
       tensors[STATE.steps] = { shape: [1], data: Float32Array.of(steps) };
@@ -261,6 +264,20 @@ export class TrainableModel extends Model {
 export function checkTraining(options) {
   checkNames('trainStep', options, TRAINING);
   if (options.schedule !== undefined) checkParts('schedule', options.schedule, SCHEDULE);
+}
+
+/** @param {unknown} metadata  of a safetensors file, which holds texts alone */
+function checkTexts(metadata) {
+  if (!isPlain(metadata)) {
+    throw new AttentionError(
+      'BAD_VALUE',
+      `metadata ${show(metadata)} must be an object of strings`,
+      {
+        option: 'metadata',
+      },
+    );
+  }
+  for (const [name, value] of Object.entries(metadata)) text(value, `metadata.${name}`);
 }
 
 /** @param {{ names?: Names }} options */

@@ -5,7 +5,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { decodeSafetensors, encodeSafetensors } from '../../wasm/safetensors.js';
-import { assertEqual, assertFails, assertSame, engines, tensor } from './helpers.js';
+import {
+  assertEqual,
+  assertFails,
+  assertSame,
+  engines,
+  tensor,
+  UNKNOWN,
+  VALUE,
+} from './helpers.js';
 
 const TENSORS = {
   'a.weight': tensor([2, 3], [1, 2, 3, -4, 0.5, Number.NaN]),
@@ -92,6 +100,26 @@ for (const [what, bytes, ...words] of [
     assertFails(() => model.load(bytes), 'BAD_FILE', ...words);
   });
 }
+
+test('safetensors: what a model cannot save is refused and named', () => {
+  const model = engines.simd.kernelRegression({ learned: true });
+  const saved = model.save({ training: false, metadata: { from: 'here' } });
+  assert.deepEqual(decodeSafetensors(saved).metadata, { from: 'here' });
+  for (const [options, code, ...words] of [
+    [null, VALUE, 'save', 'null'],
+    [7, VALUE, 'save', 7],
+    [{ metdata: {} }, UNKNOWN, 'metdata', 'metadata'],
+    [{ training: 1 }, VALUE, 'training', 1],
+    [{ training: 'no' }, VALUE, 'training', 'no'],
+    [{ metadata: 'here' }, VALUE, 'metadata', 'here'],
+    [{ metadata: null }, VALUE, 'metadata', 'null'],
+    [{ metadata: ['here'] }, VALUE, 'metadata', 'here'],
+    [{ metadata: new Map() }, VALUE, 'metadata'],
+    [{ metadata: { epoch: 3 } }, VALUE, 'metadata.epoch', 3],
+  ]) {
+    assertFails(() => model.save(options), code, ...words);
+  }
+});
 
 test('safetensors: a file from PyTorch gives its model', () => {
   const path = new URL('../golden/models/transformer.safetensors', import.meta.url);
