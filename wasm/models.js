@@ -58,6 +58,16 @@ export class Model {
    * @returns {Record<string, Tensor>}  copies by name, without those that there are not
    */
   values(names) {
+    if (
+      names !== 'all' &&
+      !(Array.isArray(names) && names.every((name) => typeof name === 'string'))
+    ) {
+      throw new AttentionError(
+        'BAD_VALUE',
+        `values takes "all" or a list of names; ${show(names)} is neither`,
+        { option: 'names' },
+      );
+    }
     return this.core.values(names);
   }
 

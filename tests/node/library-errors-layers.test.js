@@ -455,6 +455,15 @@ refuses('attention layer', [
   ],
 ]);
 
+onEachEngine('a model refuses names that are no list', (engine) => {
+  const layer = model(engine);
+  layer.forward({ source });
+  assert.deepEqual(Object.keys(layer.values(['attention.weights'])), ['attention.weights']);
+  for (const names of [5, null, undefined, {}, 'attention.weights', [5]]) {
+    assertFails(() => layer.values(names), VALUE, 'values', JSON.stringify(names) ?? 'undefined');
+  }
+});
+
 onEachEngine('a model refuses a bad override at once, and goes on without it', (engine) => {
   const layer = model(engine);
   for (const [name, cell, ...words] of [
