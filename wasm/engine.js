@@ -7,7 +7,7 @@
  */
 
 import { AttentionError, show } from './error.js';
-import { checkOverride } from './override.js';
+import { checkOverride, overridesOf } from './override.js';
 import { SCALAR_MARK } from './scalar.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -160,12 +160,8 @@ export class Core {
    * Drops the tape and sets what will be overridden on the next one.
    * @param {Override[]} [overrides]
    */
-  begin(overrides = []) {
-    if (!Array.isArray(overrides)) {
-      throw new AttentionError('BAD_VALUE', `overrides ${show(overrides)} must be a list`, {
-        option: 'overrides',
-      });
-    }
+  begin(overrides) {
+    const list = overridesOf(overrides);
     if (this.#lost) {
       throw new AttentionError(
         'TRAP',
@@ -174,7 +170,7 @@ export class Core {
       );
     }
     this.#exports.reset();
-    for (const override of overrides) {
+    for (const override of list) {
       const { name, at, value } = checkOverride(override);
       const indices = Int32Array.from(at, (index) => index ?? -1);
       this.call('override', this.text(name), at.length, this.bytes(indices), value);

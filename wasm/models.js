@@ -12,7 +12,7 @@ import {
   seed,
   text,
 } from './options.js';
-import { checkOverride } from './override.js';
+import { checkOverride, overridesOf } from './override.js';
 import { toTensor } from './tensor.js';
 
 /** @typedef {import('./engine.js').Core} Core */
@@ -117,7 +117,7 @@ export class Model {
    * @returns {T}
    */
   record(overrides, compute) {
-    this.core.begin(overrides ? this.#overrides.concat(overrides) : this.#overrides);
+    this.core.begin([...this.#overrides, ...overridesOf(overrides)]);
     const result = compute();
     this.core.finish();
     return result;

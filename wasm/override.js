@@ -10,6 +10,17 @@ import { AttentionError, show } from './error.js';
  */
 
 /**
+ * @param {unknown} overrides
+ * @returns {Override[]}
+ */
+export function overridesOf(overrides = []) {
+  if (Array.isArray(overrides)) return overrides;
+  throw new AttentionError('BAD_VALUE', `overrides ${show(overrides)} must be a list`, {
+    option: 'overrides',
+  });
+}
+
+/**
  * @param {unknown} override
  * @returns {Override}
  */

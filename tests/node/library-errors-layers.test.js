@@ -482,6 +482,16 @@ onEachEngine('a model refuses a bad override at once, and goes on without it', (
   assert.deepEqual(layer.tensor('attention.weights').shape, [1, 2, 2, 2]);
 });
 
+onEachEngine('overrides that are no list are refused by functions and models alike', (engine) => {
+  const layer = model(engine);
+  layer.forward({ source, overrides: undefined });
+  for (const overrides of [0, '', false, null, 'none', {}]) {
+    const words = ['overrides', JSON.stringify(overrides), 'list'];
+    assertFails(() => engine.gelu(x, { overrides }), VALUE, ...words);
+    assertFails(() => layer.forward({ source, overrides }), VALUE, ...words);
+  }
+});
+
 onEachEngine('a model works after an error', (engine) => {
   const layer = model(engine);
   layer.forward({ source });
