@@ -116,6 +116,16 @@ export function number(value, option) {
 }
 
 /**
+ * @param {number | undefined} value
+ * @param {string} option
+ * @returns {number | undefined}
+ */
+export function notNegative(value, option) {
+  if (value === undefined || (value >= 0 && value < Infinity)) return number(value, option);
+  return refuse(value, option, 'a number that is at least 0');
+}
+
+/**
  * @param {unknown} value
  * @param {string} option
  * @param {number} [low]

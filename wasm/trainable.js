@@ -5,7 +5,16 @@
 
 import { AttentionError, show } from './error.js';
 import { Model } from './models.js';
-import { checkNames, checkParts, flag, integer, isPlain, number, text } from './options.js';
+import {
+  checkNames,
+  checkParts,
+  flag,
+  integer,
+  isPlain,
+  notNegative,
+  number,
+  text,
+} from './options.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { toTensor } from './tensor.js';
 import { ownStacks, part, stacked } from './torch-names.js';
@@ -235,9 +244,9 @@ export class TrainableModel extends Model {
       rate: number(options.learningRate, 'learningRate'),
       warm_up: integer(warmUp, 'schedule.warmUp'),
       every: integer(every, 'schedule.every', 1),
-      factor: number(factor, 'schedule.factor'),
+      factor: notNegative(factor, 'schedule.factor'),
       total: integer(total, 'schedule.total'),
-      last_rate: number(lastRate, 'schedule.lastRate'),
+      last_rate: notNegative(lastRate, 'schedule.lastRate'),
     });
     const learningRate = core.call('learning_rate', schedule, this.steps);
     const fields = core.struct('training_options', {

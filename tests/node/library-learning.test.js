@@ -79,6 +79,21 @@ onEachEngine('kernel regression: what makes no sense is named', (engine) => {
   assertFails(() => model.forward({ ...input, leaveOneOut: 1 }), VALUE, 'leaveOneOut');
 });
 
+onEachEngine('training: a schedule that makes no sense is named', (engine) => {
+  const model = engine.kernelRegression({ learned: true });
+  const batch = { queries: KEYS, keys: KEYS, values: VALUES, labels: VALUES };
+  for (const kind of ['constant', 'step', 'cosine']) {
+    for (const name of ['factor', 'lastRate']) {
+      for (const bad of [Number.NaN, -0.5, Number.POSITIVE_INFINITY, 1e39, 'half']) {
+        const schedule = { kind, [name]: bad };
+        const words = [`schedule.${name}`, String(bad)];
+        assertFails(() => model.trainStep(batch, { schedule }), VALUE, ...words);
+      }
+    }
+  }
+  assert.equal(model.steps, 0);
+});
+
 // ---- sequence to sequence ------------------------------------------------------------------------
 
 const SMALL = { sourceVocab: 11, targetVocab: 13, embedding: 8, hiddens: 12, seed: 5 };
