@@ -62,6 +62,8 @@ const TRAINING = [
   ...['loss', 'optimiser', 'learningRate', 'schedule', 'momentum', 'beta1', 'beta2', 'eps'],
   ...['weightDecay', 'clip'],
 ];
+/** Far from where the core's count would overflow. */
+const MOST_STEPS = 2 ** 30;
 /** What a saved model holds beside its parameters, so that training goes on exactly as it would have. */
 const STATE = { moments: 'training.moments', steps: 'training.steps' };
 
@@ -196,7 +198,7 @@ export class TrainableModel extends Model {
    * @param {TensorLike | undefined} steps
    */
   #trainingOf(moments, steps) {
-    if (moments === undefined) return undefined;
+    if (moments === undefined && steps === undefined) return undefined;
     const { data } = toTensor(moments, STATE.moments);
     const count = this.core.field(this.#training, 'training', 'count');
     if (data.length !== 2 * count) {
@@ -205,10 +207,14 @@ export class TrainableModel extends Model {
         `${STATE.moments} has ${data.length} numbers; the model has 2 × ${count}`,
       );
     }
-    return {
-      moments: data,
-      steps: integer(toTensor(steps, STATE.steps).data[0], STATE.steps) ?? 0,
-    };
+    const done = toTensor(steps, STATE.steps).data;
+    if (done.length !== 1) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `${STATE.steps} has ${done.length} numbers; it must have one`,
+      );
+    }
+    return { moments: data, steps: integer(done[0], STATE.steps, 0, MOST_STEPS) ?? 0 };
   }
 
   /**

@@ -94,6 +94,33 @@ onEachEngine('training: a schedule that makes no sense is named', (engine) => {
   assert.equal(model.steps, 0);
 });
 
+onEachEngine('training: a state that makes no sense is named and changes nothing', (engine) => {
+  const model = engine.kernelRegression({ learned: true, width: 0.25 });
+  const before = model.save({ training: true });
+  const w = [2];
+  const moments = [0, 0];
+  for (const [state, code, ...words] of [
+    [{ 'training.steps': 3 }, SHAPE, 'training.moments', 'missing'],
+    [{ 'training.moments': moments }, SHAPE, 'training.steps', 'missing'],
+    [{ 'training.moments': [1], 'training.steps': 3 }, SHAPE, 'training.moments', 1],
+    [{ 'training.moments': moments, 'training.steps': [] }, SHAPE, 'training.steps', 0],
+    [{ 'training.moments': moments, 'training.steps': [1, 2] }, SHAPE, 'training.steps', 2],
+    [{ 'training.moments': moments, 'training.steps': -1 }, VALUE, 'training.steps', -1],
+    [{ 'training.moments': moments, 'training.steps': 0.5 }, VALUE, 'training.steps', 0.5],
+    [
+      { 'training.moments': moments, 'training.steps': 2 ** 31 - 128 },
+      VALUE,
+      2 ** 31 - 128,
+      2 ** 30,
+    ],
+  ]) {
+    assertFails(() => model.load({ w, ...state }), code, ...words);
+  }
+  assert.deepEqual(model.save({ training: true }), before);
+  model.load({ w, 'training.moments': moments, 'training.steps': 2 ** 30 });
+  assert.equal(model.steps, 2 ** 30);
+});
+
 // ---- sequence to sequence ------------------------------------------------------------------------
 
 const SMALL = { sourceVocab: 11, targetVocab: 13, embedding: 8, hiddens: 12, seed: 5 };
