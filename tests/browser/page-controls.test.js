@@ -287,6 +287,22 @@ eachBrowser((browser) => {
       );
     });
 
+    test('what an experiment says of its sentence is not said of another language’s', async () => {
+      const figure = await openFigure(browser);
+      const told = () =>
+        figure.inside((root) => [
+          root.querySelector('.experiments [aria-current]')?.textContent ?? '',
+          root.querySelector('.look')?.textContent ?? '',
+        ]);
+      await figure.after(() => figure.press('the same word twice'));
+      assert.match((await told())[1], /Both “the”/);
+      await figure.page.evaluate(() => {
+        /** @type {HTMLElement} */ (document.querySelector('attention-playground')).lang = 'zh-CN';
+      });
+      await figure.until((root) => root.textContent?.includes('掩码'));
+      assert.deepEqual(await told(), ['', '']);
+    });
+
     test('half of a number that does not fit leaves no trace', async () => {
       const figure = await openFigure(browser);
       const width = await figure.find('input[name=hiddens]');

@@ -156,32 +156,27 @@ export const experiments = [
   {
     name: 'order',
     values: { source: ['dog', 'bites', 'man'], heads: 2 },
-    chinese: { source: ['狗', '咬', '人'], heads: 2 },
+    chinese: { source: ['狗', '咬', '人'] },
   },
   {
     name: 'twins',
     values: { source: ['the', 'cat', 'saw', 'the', 'dog'], position: 'sinusoidal' },
-    chinese: { source: ['猫', '看见', '另', '一', '只', '猫'], position: 'sinusoidal' },
+    chinese: { source: ['猫', '看见', '另', '一', '只', '猫'] },
   },
   {
     name: 'future',
     values: { source: ['we', 'only', 'look', 'back'], causal: true },
-    chinese: { source: ['我们', '只', '看', '过去'], causal: true },
+    chinese: { source: ['我们', '只', '看', '过去'] },
   },
   {
     name: 'saturation',
     values: { hiddens: 128, heads: 1, scale: 'off' },
-    chinese: {
-      source: ['猫', '坐', '在', '垫子', '上'],
-      hiddens: 128,
-      heads: 1,
-      scale: 'off',
-    },
+    chinese: { source: ['猫', '坐', '在', '垫子', '上'] },
   },
   {
     name: 'empty',
     values: { source: ['a', 'b', 'c', 'd'], ...emptyFirstRow },
-    chinese: { source: ['甲', '乙', '丙', '丁'], ...emptyFirstRow },
+    chinese: { source: ['甲', '乙', '丙', '丁'] },
   },
 ];
 

@@ -31,7 +31,13 @@ export function experiments({ lesson, strings, language, dispatch }) {
       words[experiment.name].title,
     );
     link.href = '#';
-    return { name: experiment.name, values, link };
+    // What it says of a sentence holds for the one that it has in this language.
+    const sentence = Object.keys(experiment.chinese ?? {});
+    const state = { ...lesson.defaults, ...values };
+    const isShown = (/** @type {import('../../lessons/state.js').State} */ shown) =>
+      shown.experiment === experiment.name &&
+      sentence.every((field) => JSON.stringify(shown[field]) === JSON.stringify(state[field]));
+    return { name: experiment.name, values, link, isShown };
   });
   let addressed = false;
   const address = () => {
@@ -57,10 +63,9 @@ export function experiments({ lesson, strings, language, dispatch }) {
         addressed = true;
         setTimeout(address, AFTER_DRAWING);
       }
-      for (const { name, link } of links) {
-        setAttribute(link, 'aria-current', name === state.experiment ? 'true' : null);
-      }
-      setText(look, words[state.experiment]?.look ?? '');
+      const shown = links.find(({ isShown }) => isShown(state));
+      for (const each of links) setAttribute(each.link, 'aria-current', each === shown && 'true');
+      setText(look, shown ? words[shown.name].look : '');
     },
   };
 }
