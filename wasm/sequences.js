@@ -27,8 +27,8 @@ import { checkTraining, TrainableModel } from './trainable.js';
  *   inputs of self-attention (as D2L teaches), projected keys and values (default); the result is the same
  * @property {'correct' | 'as-d2l'} [positions]  as-d2l: with a cache every new token stands at position 0
  * @property {number} [maxLength]  of new tokens, default 10
- * @property {number} [prefill]  tokens of the target that the first step reads, the others come one by one; all
- *   of them by default
+ * @property {number} [prefill]  tokens of the target that the first step reads, the others come one by one; 0
+ *   (default): all of them
  * @property {number} [bos]  the first token where the input has no target
  * @property {number} [eos]  ends a sentence; without it all reach maxLength
  * @property {number} [beams]  of beam, default 4
@@ -310,7 +310,7 @@ export class SequenceModel extends TrainableModel {
       cache: options.cache,
       positions: options.positions,
       max_length: integer(options.maxLength, 'maxLength', 1),
-      prefill: integer(options.prefill, 'prefill', 1),
+      prefill: integer(options.prefill, 'prefill'),
       end,
       beams: integer(options.beams, 'beams', 1),
       length_penalty: number(options.lengthPenalty, 'lengthPenalty'),

@@ -279,7 +279,7 @@ onEachEngine(
         assert.deepEqual(model.values([...names, 'logits']), written, place);
         if (cache === 'representations')
           assert.deepEqual(written[names[0]].shape, [1, 4, 16], place);
-        model.decode({ source, target }, { ...how, maxLength: 1 });
+        model.decode({ source, target }, { ...how, maxLength: 1, prefill: 0 });
         const { data } = model.tensor('logits');
         const apart = Math.abs(data.at(-1) - written.logits.data.at(-1));
         assert.equal(apart > 1e-4, positions === 'as-d2l' && cache !== 'none', place);
@@ -346,6 +346,9 @@ onEachEngine('transformer: what makes no sense is named', (engine) => {
   assertFails(() => model.decode({ source: [1] }, { bos: 2, method: 'best' }), VALUE, 'best');
   assertFails(() => model.decode({ source: [1] }, { bos: 13 }), VALUE, 13);
   assertFails(() => model.decode({ source: [1] }, { bos: 2, prefill: 2 }), VALUE, 'prefill', 2, 1);
+  const prefill = (prefill) => model.decode({ source: [1], target: [2, 3] }, { prefill });
+  for (const bad of [-1, 5]) assertFails(() => prefill(bad), VALUE, 'prefill', bad, 0);
+  assert.deepEqual(prefill(0), prefill(undefined));
   assertFails(() => model.consistency({ source: [1], target: [1] }, { prefill: 2 }), VALUE, 2);
   assertFails(
     () => model.decode({ ...INPUT_OF_TWO, sourceLens: [4, 5] }, { bos: 2 }),
