@@ -32,7 +32,6 @@ import { SCALAR_MARK } from './scalar.js';
  * @property {number | null} sumsToOne  the axis along which it sums to 1
  */
 
-const MAX_RANK = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -245,12 +244,6 @@ export class Core {
    * @returns {{ rank: number, shape: Pointer, axes: Pointer }}
    */
   shape(shape, axes) {
-    if (shape.length > MAX_RANK) {
-      throw new AttentionError(
-        'BAD_SHAPE',
-        `[${shape}] has ${shape.length} axes; at most ${MAX_RANK} are possible`,
-      );
-    }
     return {
       rank: shape.length,
       shape: this.bytes(Int32Array.from(shape)),

@@ -32,7 +32,7 @@ import {
   withAxes,
 } from './results.js';
 import { Seq2seq } from './seq2seq.js';
-import { reshape, toTensor } from './tensor.js';
+import { checkRank, reshape, toTensor } from './tensor.js';
 import { Transformer } from './transformer.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -453,6 +453,7 @@ export class Engine {
       });
     }
     for (const size of sizes) required(integer(size, 'shape'), 'shape');
+    checkRank(sizes, 'shape');
     const core = this.#core;
     core.begin();
     const shape = core.shape(sizes, ['A', 'B', 'C', 'D']);

@@ -10,6 +10,8 @@ import { AttentionError, show } from './error.js';
  * @typedef {NestedArray | { shape: ArrayLike<number>, data: ArrayLike<number> }} TensorLike
  */
 
+/** Of a tensor of the core. */
+const MAX_RANK = 4;
 /** No function takes as many axes; deeper nesting is refused as ragged. */
 const MOST_LEVELS = 16;
 
@@ -112,13 +114,28 @@ function isList(value) {
 }
 
 /**
+ * @param {number[]} shape
+ * @param {string} option  whose it is
+ */
+export function checkRank(shape, option) {
+  if (shape.length <= MAX_RANK) return;
+  throw new AttentionError(
+    'BAD_SHAPE',
+    `${option} [${shape}] has ${shape.length} axes; at most ${MAX_RANK} are possible`,
+    { option },
+  );
+}
+
+/**
  * @param {unknown} value
  * @param {string} name  for error messages
  * @returns {Tensor}  may share its data with `value`: read, never write
  */
 export function toTensor(value, name) {
   try {
-    return convert(value, name);
+    const tensor = convert(value, name);
+    checkRank(tensor.shape, name);
+    return tensor;
   } catch (error) {
     if (error instanceof AttentionError) error.option = name;
     throw error;

@@ -355,6 +355,32 @@ test('errors are Errors with a name, a code and a sentence', () => {
   }
 });
 
+onEachEngine('errors say which option is at fault', (engine) => {
+  const deep = filled([1, 1, 1, 1, 1, 2], 1);
+  const x = filled([2, 4], 1);
+  const model = engine.transformer({ sourceVocab: 5, targetVocab: 5, hiddens: 8, heads: 2 });
+  const sentence = { source: [1, 2], target: [1, 2] };
+  for (const [option, call] of [
+    ['x', () => engine.gelu(deep)],
+    ['q', () => engine.attention(deep, deep, deep)],
+    ['scores', () => engine.maskedSoftmax(deep)],
+    ['positions', () => engine.rotary(x, { positions: deep })],
+    ['shape', () => engine.random({ shape: [1, 1, 1, 1, 1] })],
+    ['source', () => model.forward({ ...sentence, source: deep })],
+    ['sourceLens', () => model.decode({ ...sentence, sourceLens: [3] })],
+    ['sourceLens', () => model.decode({ ...sentence, sourceLens: [1, 1] })],
+    ['targetLens', () => model.decode({ ...sentence, targetLens: [0.5] })],
+    ['prefill', () => model.decode(sentence, { prefill: 3 })],
+    ['params', () => engine.multiHeadAttention(x, x, x, { heads: 2 })],
+    ['params', () => engine.encoderLayer(x, { heads: 2, params: { attention: [] } })],
+  ]) {
+    assert.throws(call, (error) => {
+      assert.equal(error.option, option, error.message);
+      return error instanceof AttentionError;
+    });
+  }
+});
+
 onEachEngine('errors leave the options and tensors given as they were', (engine) => {
   const given = { mask: identity(2), validLens: [9], causal: true };
   const copy = structuredClone(given);
