@@ -593,7 +593,7 @@ typedef struct attn_training_options {
   int32_t optimiser;       /* attn_optimiser */
   float learning_rate;     /* >= 0 */
   float momentum;          /* of sgd, [0, 1) */
-  float beta1, beta2, eps; /* of adam and adamw */
+  float beta1, beta2, eps; /* of adam and adamw; [0, 1), [0, 1), above 0 */
   float weight_decay;      /* added to the gradient; of adamw, taken from the parameter */
   float clip;              /* the largest length of all gradients together; 0: any */
 } attn_training_options;

@@ -44,7 +44,7 @@ import { ownStacks, part, stacked } from './torch-names.js';
  * @property {number} [momentum]  of sgd, default 0
  * @property {number} [beta1]  of adam and adamw, default 0.9
  * @property {number} [beta2]  default 0.999
- * @property {number} [eps]  default 1e-8
+ * @property {number} [eps]  above 0, default 1e-8
  * @property {number} [weightDecay]  default 0
  * @property {number} [clip]  the largest norm of all gradients together; 0 (default): any
  */

@@ -5,8 +5,9 @@
  *           p -= rate ÷ (1 - β₁ᵗ) × m ÷ (√v ÷ √(1 - β₂ᵗ) + eps)                    (torch Adam)
  *   adamw   p -= rate decay p, then as adam with the bare g                        (torch AdamW)
  *
- * t counts from 1. The moments m and v of all parameters lie in one block, all m before all v, in
- * the order of the tape. One pass, four numbers at a time. */
+ * t counts from 1. eps is above 0: a gradient that was always 0 would step by 0 ÷ 0 else. The
+ * moments m and v of all parameters lie in one block, all m before all v, in the order of the tape.
+ * One pass, four numbers at a time. */
 #include "train/optimiser.h"
 
 #include "math/simd.h"
@@ -24,21 +25,23 @@ bool attn_check_training(attn_tape *tape, const attn_training_options *options) 
   const struct {
     const char *name;
     float value;
-    bool below_1;
-  } numbers[] = {{"learningRate", options->learning_rate, false},
-                 {"momentum", options->momentum, true},
-                 {"beta1", options->beta1, true},
-                 {"beta2", options->beta2, true},
-                 {"eps", options->eps, false},
-                 {"weightDecay", options->weight_decay, false},
-                 {"clip", options->clip, false}};
+    enum { AT_LEAST_0, BELOW_1, ABOVE_0 } range;
+  } numbers[] = {{"learningRate", options->learning_rate, AT_LEAST_0},
+                 {"momentum", options->momentum, BELOW_1},
+                 {"beta1", options->beta1, BELOW_1},
+                 {"beta2", options->beta2, BELOW_1},
+                 {"eps", options->eps, ABOVE_0},
+                 {"weightDecay", options->weight_decay, AT_LEAST_0},
+                 {"clip", options->clip, AT_LEAST_0}};
+  static const char *const ranges[] = {"that is at least 0", "from 0 to below 1", "above 0"};
   if (!ATTN_CHECK_CHOICE(tape, "optimiser", options->optimiser, ATTN_OPTIMISER_LIST)) return false;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     const float value = numbers[i].value;
-    if (!(value >= 0) || value - value != 0 || (numbers[i].below_1 && value >= 1))
+    const int range = numbers[i].range;
+    if (!(value >= 0) || value - value != 0 || (range == BELOW_1 && value >= 1) ||
+        (range == ABOVE_0 && value == 0))
       return attn_fail_at(tape, numbers[i].name, ATTN_BAD_VALUE, "%s %g must be a number %s",
-                          numbers[i].name, (double)value,
-                          numbers[i].below_1 ? "from 0 to below 1" : "that is at least 0");
+                          numbers[i].name, (double)value, ranges[range]);
   }
   return true;
 }

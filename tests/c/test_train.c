@@ -94,7 +94,9 @@ static void an_option_out_of_range_is_named(void) {
       {OPTION(momentum), 1, "momentum 1 must be a number from 0 to below 1"},
       {OPTION(beta1), -0.5f, "beta1 -0.5 must be a number from 0 to below 1"},
       {OPTION(beta2), 2, "beta2 2 must be a number from 0 to below 1"},
-      {OPTION(eps), NAN, "eps NaN must be a number that is at least 0"},
+      {OPTION(eps), NAN, "eps NaN must be a number above 0"},
+      {OPTION(eps), 0, "eps 0 must be a number above 0"},
+      {OPTION(eps), INFINITY, "eps Infinity must be a number above 0"},
       {OPTION(weight_decay), -1, "weightDecay -1 must be a number that is at least 0"},
       {OPTION(clip), INFINITY, "clip Infinity must be a number that is at least 0"},
 #undef OPTION
