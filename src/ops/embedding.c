@@ -8,10 +8,15 @@
 bool attn_check_ids(attn_tape *tape, const attn_tensor *ids, int32_t least, int32_t vocabulary) {
   for (ptrdiff_t i = 0; i < attn_length(ids); i++) {
     const attn_real id = ids->data[i];
-    if (!(id >= (attn_real)least && id < (attn_real)vocabulary) || id != (attn_real)(int32_t)id)
+    if (id >= (attn_real)least && id < (attn_real)vocabulary && id == (attn_real)(int32_t)id)
+      continue;
+    if (vocabulary < 1)
       return attn_fail_at(tape, ids->name, ATTN_BAD_VALUE,
-                          "%s holds the id %g; a vocabulary of %d has the ids %d to %d", ids->name,
-                          (double)id, vocabulary, least, vocabulary - 1);
+                          "%s holds the id %g; a vocabulary of %d has none", ids->name, (double)id,
+                          vocabulary);
+    return attn_fail_at(tape, ids->name, ATTN_BAD_VALUE,
+                        "%s holds the id %g; a vocabulary of %d has the ids %d to %d", ids->name,
+                        (double)id, vocabulary, least, vocabulary - 1);
   }
   return true;
 }

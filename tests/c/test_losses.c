@@ -60,6 +60,9 @@ static void an_id_outside_the_vocabulary_is_named(void) {
     CHECK_FAILED(ATTN_BAD_VALUE, cases[i].message);
   }
   fresh();
+  CHECK(!attn_check_ids(tape, list("ids", SHAPE(1), (double[]){0}), 0, INT32_MIN));
+  CHECK_FAILED(ATTN_BAD_VALUE, "ids holds the id 0; a vocabulary of -2147483648 has none");
+  fresh();
   CHECK(!attn_embedding(tape, "y", list("ids", SHAPE(1), (double[]){0}), given("t", SHAPE(5))));
   CHECK_FAILED(ATTN_BAD_SHAPE,
                "t has 1 axes and ids 1; an embedding needs a table [V, H] and at most 3 axes of "
