@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachBrowser } from './harness.js';
-import { linkTo, openTraining } from './training-page.js';
+import { linkTo, openTraining, savedModel } from './training-page.js';
 
 /**
  * Whether the browser keeps a training of that many steps.
@@ -435,10 +435,66 @@ eachBrowser((browser) => {
         root.querySelector('.training')?.dispatchEvent(drop);
       });
       await figure.until((root) =>
-        root.querySelector('.model-file .error')?.textContent?.includes('does not fit this model'),
+        root
+          .querySelector('.model-file .error')
+          ?.textContent?.startsWith('empty.safetensors was not loaded, since it does not fit'),
       );
-      await figure.press('Initial weights again');
+      const { step } = await figure.progress();
+      assert.equal(step, 1, 'what was shown stays');
+      assert.ok(
+        await figure.inside((root) =>
+          root.querySelector('.model-file .line:nth-child(2)')?.hasAttribute('hidden'),
+        ),
+      );
+      await figure.act('One step');
       await figure.until((root) => !root.querySelector('.model-file .error'));
+    });
+
+  for (const lesson of /** @type {const} */ (['transformer', 'bahdanau']))
+    test(`${lesson}: a loaded model is left aside where it does not fit, and comes back`, async () => {
+      const figure = await openTraining(browser, {}, { lesson });
+      const initial = await figure.map();
+      const file = [...(await savedModel({ step: 6 }, lesson))];
+      await figure.inside((root, file) => {
+        const carried = new DataTransfer();
+        carried.items.add(new File([new Uint8Array(file)], 'mine.safetensors'));
+        const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+        root.querySelector('.training')?.dispatchEvent(drop);
+      }, file);
+      const says = (/** @type {string} */ words) =>
+        figure.until(
+          (root, words) =>
+            root
+              .querySelector('.model-file .line:nth-child(2):not([hidden])')
+              ?.textContent?.startsWith(words) && !root.querySelector('.score.stale'),
+          words,
+        );
+      await says('Training starts from mine.safetensors.');
+      const trained = await figure.map();
+      assert.notDeepEqual(trained.data, initial.data);
+      await figure.press('English → Chinese');
+      await says('mine.safetensors is left aside, since it does not fit this model: ');
+      const words = await figure.inside(
+        (root) => root.querySelector('.model-file .line:nth-child(2)')?.textContent,
+      );
+      assert.match(
+        words ?? '',
+        /: \S+ has the shape \[.*\]; the model's is \[.*\]\. Training starts/,
+      );
+      const field = await figure.byName('Sentence to translate');
+      const sentence = await field.evaluate(
+        (field) => /** @type {HTMLInputElement} */ (field).value,
+      );
+      const { columnLabels } = await figure.map();
+      const letters = (/** @type {string} */ text) => text.toLowerCase().replace(/\s/g, '');
+      assert.ok(letters(columnLabels.join('')).startsWith(letters(sentence)), sentence);
+      await figure.act('One step');
+      await figure.at(1);
+      await figure.press('Undo');
+      await figure.press('Undo');
+      await says('Training starts from mine.safetensors.');
+      await figure.at(0);
+      assert.deepEqual((await figure.map()).data, trained.data);
     });
 
   test('a loss that is no number: where, and a way back', async () => {

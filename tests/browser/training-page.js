@@ -3,6 +3,8 @@
  * the readings of it that its tests share.
  */
 import assert from 'node:assert/strict';
+import { createEngine } from '../../wasm/attention.js';
+import { createEvaluator } from '../../wasm/evaluate.js';
 import { lessons } from '../../web/lessons/index.js';
 import { encodeState } from '../../web/lessons/state.js';
 import { openFigure, script } from './page-figure.js';
@@ -27,12 +29,33 @@ const plan = { corpus: 'own', own, batchSize: 4, epochs: 10, learningRate: 0.01 
 
 /**
  * @param {object} values of the state, beside the small model
+ * @param {'transformer' | 'bahdanau'} lesson
+ */
+function stateOf(values, lesson) {
+  const { defaults, reduce } = lessons[lesson];
+  return reduce(defaults, { type: 'load', values: { ...small[lesson], ...plan, ...values } });
+}
+
+/**
+ * @param {object} values of the state, beside the small model
  * @param {'transformer' | 'bahdanau'} [lesson]
  */
 export function linkTo(values, lesson = 'transformer') {
-  const { table, defaults, reduce } = lessons[lesson];
-  const all = { ...small[lesson], ...plan, ...values };
-  return encodeState(table, reduce(defaults, { type: 'load', values: all }));
+  return encodeState(lessons[lesson].table, stateOf(values, lesson));
+}
+
+/**
+ * @param {object} values of the state, beside the small model
+ * @param {'transformer' | 'bahdanau'} lesson
+ * @returns {Promise<Uint8Array>} what the figure would save
+ */
+export async function savedModel(values, lesson) {
+  const evaluate = createEvaluator(await createEngine());
+  const { saved } = await evaluate({
+    ...lessons[lesson].request(stateOf(values, lesson)),
+    save: 'own',
+  });
+  return /** @type {Uint8Array} */ (saved);
 }
 
 /**

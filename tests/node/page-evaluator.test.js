@@ -6,6 +6,7 @@ import { AttentionError } from '../../wasm/error.js';
 import { createEvaluator } from '../../wasm/evaluate.js';
 import { Evaluator } from '../../web/elements/evaluator.js';
 import { lessons } from '../../web/lessons/index.js';
+import { bringFile } from '../../web/lessons/translation.js';
 
 const lesson = lessons.transformer;
 const engine = await createEngine();
@@ -113,6 +114,27 @@ test('a pause stays where it is found; another sentence does not stop the run; a
   await run.until(() => last(run).step === 3 && last(run).score);
   assert.deepEqual(weights(last(run)), weights(last(straight)));
   assert.equal(run.state.step, 3);
+});
+
+test('a file that does not fit is left aside: the same state is shown without it, and trains', async () => {
+  const run = figure({ step: 4 });
+  const loaded = bringFile('mine.safetensors', await run.evaluator.save('own'));
+  await run.evaluator.attempt({ loaded, step: 0 });
+  assert.equal(lesson.leftAside({ ...run.state, loaded }), undefined);
+  await run.evaluator.attempt({ loaded, step: 0, hiddens: 12 });
+  assert.match(lesson.leftAside({ ...run.state, loaded, hiddens: 12 })?.message ?? '', /shape/);
+  assert.deepEqual(run.results, [], 'an attempt shows nothing');
+  await assert.rejects(run.evaluator.attempt({ heads: 0 }), /heads/);
+
+  run.set({ loaded, hiddens: 16 });
+  run.set({ running: true });
+  await run.until(() => run.state.step === 20 && last(run).score);
+  const plain = figure({ hiddens: 16, step: 20 });
+  plain.evaluator.ask();
+  await plain.until(() => last(plain)?.score);
+  assert.deepEqual(weights(last(run)), weights(last(plain)));
+  assert.deepEqual(run.failures, []);
+  assert.equal(run.state.loaded, loaded);
 });
 
 test('a run that is started over is seen from its start again', async () => {

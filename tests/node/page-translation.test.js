@@ -293,9 +293,35 @@ test('own pairs, and a model from a file', async () => {
   const loaded = bringFile('mine.safetensors', /** @type {Uint8Array} */ (trained.saved));
   const again = await result(transformer, { ...values, step: 0, loaded });
   assert.deepEqual(again.values, trained.values);
-  const other = transformer.reduce(transformer.defaults, { type: 'load', values: { loaded } });
-  await assert.rejects(evaluate(transformer.request(other)), /shape/);
 });
+
+for (const lesson of [transformer, bahdanau]) {
+  test(`${lesson.name}: a loaded file is left aside where it does not fit, and used again where it does`, async () => {
+    const values = { ...small, embedding: 16, corpus: 'own', own, batchSize: 4, step: 2 };
+    const trained = await result(lesson, values, { save: 'own' });
+    const loaded = bringFile('mine.safetensors', /** @type {Uint8Array} */ (trained.saved));
+    const fits = lesson.reduce(trained.state, { type: 'set', values: { loaded } });
+    assert.equal(fits.step, 0);
+    for (const change of [{ corpus: 'english-chinese' }, { hiddens: 32 }]) {
+      const other = lesson.reduce(fits, { type: 'set', values: change });
+      assert.equal(lesson.leftAside(other), undefined, 'nobody knows yet');
+      const failure = await evaluate(lesson.request(other)).catch((error) => error);
+      assert.match(failure.message, /has the shape \[.*\]; the model's is \[.*\]/);
+      assert.ok(lesson.leaveAside(other, failure));
+      assert.equal(lesson.leftAside(other), failure);
+      const without = lesson.reduce(other, { type: 'set', values: { loaded: '' } });
+      assert.equal(lesson.plan(other).key, lesson.plan(without).key);
+      const shown = await evaluate(lesson.request(other));
+      const initial = await evaluate(lesson.request(without));
+      assert.deepEqual(shown.values, initial.values);
+      const { corpus, hiddens } = fits;
+      const back = lesson.reduce(other, { type: 'set', values: { corpus, hiddens } });
+      assert.equal(lesson.leftAside(back), undefined);
+      assert.deepEqual((await evaluate(lesson.request(back))).values.logits, trained.values.logits);
+    }
+    assert.equal(lesson.leaveAside(fits, new Error('of another kind')), false);
+  });
+}
 
 test('a head that is not there cannot be silenced; decoding leaves the model as it is', () => {
   const name = 'decoder.0.cross_attention';

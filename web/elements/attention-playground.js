@@ -295,6 +295,7 @@ export class AttentionPlayground extends HTMLElement {
         },
         model: {
           save: async (names) => /** @type {Evaluator} */ (this.#evaluator).save(names),
+          attempt: async (values) => this.#evaluator?.attempt(values),
           restore: (kept) => this.#evaluator?.restore(kept),
         },
         wanted: wantedPanels(this, this.#lesson.panels),

@@ -7,6 +7,9 @@
  * what is asked meanwhile interrupts it. While a state says `running`, the core goes on to the planned end
  * and the state's step follows it.
  *
+ * What makes a request fail may be left aside by the lesson, such as a file that does not fit the model:
+ * the same state is then asked for once more, without it.
+ *
  * A worker that died is started again by the client, and the request is sent once more, with the last
  * state of the training that was saved. A request that kills two workers in a row is given up.
  */
@@ -98,6 +101,19 @@ export class Evaluator {
   }
 
   /**
+   * Tries a state that is not shown yet: what the lesson leaves aside in it is known before anyone sees it.
+   * @param {State} values in which it differs from the present one
+   */
+  async attempt(values) {
+    const state = { ...this.#listener.present(), ...values };
+    try {
+      await this.#aside({ read: [], decode: undefined }, state);
+    } catch (error) {
+      if (!this.#lesson.leaveAside?.(state, /** @type {Failure} */ (error))) throw error;
+    }
+  }
+
+  /**
    * What an earlier visit saved of a run.
    * @param {import('./run.js').Saved & { key: string, losses: number[], rates: number[] }} kept
    */
@@ -111,11 +127,12 @@ export class Evaluator {
   }
 
   /**
-   * Another question about the present state; training that runs is interrupted for it and goes on.
+   * Another question, about the present state or another; training that runs is interrupted for it and goes on.
    * @param {Partial<Request>} more
+   * @param {State} [of]
    */
-  async #aside(more) {
-    const state = { ...this.#listener.present(), running: false };
+  async #aside(more, of = this.#listener.present()) {
+    const state = { ...of, running: false };
     const request = { ...this.#request(state), unseen: undefined, ...more };
     if (this.#running) {
       this.#asked = true;
@@ -167,6 +184,7 @@ export class Evaluator {
       } catch (error) {
         const failure = /** @type {Failure} */ (error);
         if (failure.code === 'WORKER_DIED' && ++deaths < MOST_DEATHS) this.#asked = true;
+        else if (this.#lesson.leaveAside?.(state, failure)) this.#asked = true;
         else if (!this.#asked && !this.#closed) this.#listener.failed(failure);
       }
     }

@@ -148,7 +148,10 @@ export default {
     unload: 'Initial weights again',
     noFiles: 'This frame may not save files.',
     unreadable: 'The file {name} cannot be read.',
-    noFit: 'The file does not fit this model: {message}',
+    drop: 'Drop the file',
+    leftAside:
+      '{name} is left aside, since it does not fit this model: {message}. Training starts from the initial weights; the file is used again where it fits.',
+    refused: '{name} was not loaded, since it does not fit this model: {message}.',
     noModel: '{name} is no model: {message}',
     said: {
       started: 'Training started.',

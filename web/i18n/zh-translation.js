@@ -168,7 +168,10 @@ export default {
     unload: '改回初始权重',
     noFiles: '此框架不能保存文件。',
     unreadable: '无法读取文件 {name}。',
-    noFit: '文件与此模型不符：{message}',
+    drop: '不再使用此文件',
+    leftAside:
+      '{name} 与此模型不符，暂不使用：{message}。训练从初始权重开始；模型相符时会重新使用此文件。',
+    refused: '{name} 与此模型不符，未载入：{message}。',
     noModel: '{name} 不是模型文件：{message}',
     said: {
       started: '训练开始。',

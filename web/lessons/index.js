@@ -63,6 +63,8 @@ import * as translationView from './translation-view.js';
  * @property {(state: State, intent: any) => State} reduce
  * @property {(option: string) => string | null} fieldOf the field that answers for an option of the core
  * @property {(state: State) => import('../../wasm/evaluate.js').Request} request
+ * @property {(state: State, failure: { code?: string, message: string, option?: string }) => boolean} [leaveAside]
+ *   goes on without what caused a failure; whether it could: the same state is then asked for once more
  * @property {(state: State) => { key: string, steps: number, perEpoch: number }} [plan] of a lesson that
  *   trains: what names the run, the steps until its end. Such a lesson has the field `step`, and `running`
  *   where training goes on by itself

@@ -139,7 +139,7 @@ const tries = {
 const chinese = { corpus: 'english-chinese' };
 
 /** Options of the core that have another name as a field. @type {Record<string, string>} */
-const renamed = { initial: 'loaded', maxLength: 'token', lengths: 'sentence' };
+const renamed = { maxLength: 'token', lengths: 'sentence' };
 
 /** @param {'transformer' | 'bahdanau'} lesson */
 export function translationControls(lesson) {
@@ -165,7 +165,7 @@ export function translationControls(lesson) {
     fieldOf(option) {
       const field = renamed[option] ?? option;
       const shown = Object.values(controls).flat();
-      return field === 'loaded' || shown.some(({ name }) => name === field) ? field : null;
+      return shown.some(({ name }) => name === field) ? field : null;
     },
 
     /**

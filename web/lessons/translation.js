@@ -21,6 +21,7 @@ import { dataOf, MOST_TEXT, pairOf, sourceTokens } from './translation-data.js';
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Table} Table */
 /** @typedef {import('./state.js').Edit} Edit */
+/** @typedef {{ code?: string, message: string, option?: string }} Failure */
 
 const MOST_EPOCHS = 1000;
 /** Of a tensor, beside that of the batch. */
@@ -97,6 +98,9 @@ const ofDecoding = ['cache', 'positions'];
 /** Files the reader has brought along instead of the initial weights, by name. @type {Map<string, Uint8Array>} */
 const files = new Map();
 
+/** Of those, the ones that turned out not to fit a model, by both. @type {Map<string, Failure>} */
+const misfits = new Map();
+
 /**
  * Makes a file known; its name goes into the state's `loaded`.
  * @param {string} name
@@ -144,13 +148,51 @@ export function translationLesson(lesson) {
   }
 
   /** @param {State} state */
+  function configOf(state) {
+    const { sourceVocabulary, targetVocabulary } = theData(state).training;
+    return {
+      ...lesson.config(state),
+      sourceVocab: sourceVocabulary.size,
+      targetVocab: targetVocabulary.size,
+    };
+  }
+
+  /** @param {State} state */
+  const fitOf = (state) => JSON.stringify([lesson.model, configOf(state), state.loaded]);
+
+  /**
+   * @param {State} state
+   * @returns {Failure | undefined} why the loaded file is left aside: it does not fit the model
+   */
+  const leftAside = (state) => (state.loaded ? misfits.get(fitOf(state)) : undefined);
+
+  /**
+   * Goes on without what caused a failure.
+   * @param {State} state
+   * @param {Failure} failure
+   * @returns {boolean} whether it could
+   */
+  function leaveAside(state, failure) {
+    if (failure.option !== 'initial') return false;
+    misfits.set(fitOf(state), failure);
+    return true;
+  }
+
+  /**
+   * What a run depends on; a file that is left aside is none.
+   * @param {State} state
+   */
+  const runOf = (state) =>
+    keyFields.map((name) => (name === 'loaded' && leftAside(state) ? '' : state[name]));
+
+  /** @param {State} state */
   function plan(state) {
     const data = theData(state);
     const perEpoch = Math.ceil(data.training.size / state.batchSize);
     const key = JSON.stringify([
       lesson.name,
       data.key,
-      keyFields.filter((name) => name !== 'own').map((name) => state[name]),
+      runOf(state).filter((_, at) => keyFields[at] !== 'own'),
       endOf(state),
     ]);
     return { key, perEpoch, steps: state.epochs * perEpoch };
@@ -218,13 +260,11 @@ export function translationLesson(lesson) {
       pair && state.reading === 'reference' && state.token === 'all' ? pair.target : null;
     const target = [BOS, ...(reference ?? []).map((token) => targetVocabulary.id(token))];
     const silenced = blockOverrides(state);
-    const bytes = files.get(state.loaded);
+    const bytes = leftAside(state) ? undefined : files.get(state.loaded);
     return {
       model: lesson.model,
       config: {
-        ...lesson.config(state),
-        sourceVocab: sourceVocabulary.size,
-        targetVocab: targetVocabulary.size,
+        ...configOf(state),
         dropout: state.dropout,
         seed: state.seed,
       },
@@ -336,6 +376,8 @@ export function translationLesson(lesson) {
     reduce,
     plan,
     request,
+    leftAside,
+    leaveAside,
     everything: () => /** @type {'all'} */ ('all'),
     blocks: lesson.blocks,
     data: theData,

@@ -25,6 +25,7 @@ import { notices } from './notices.js';
  * @property {{ undo: () => void, redo: () => void, reset: () => void }} actions
  * @property {import('./export-menu.js').Exports} exports
  * @property {{ save: (names: 'own' | 'torch') => Promise<Uint8Array>,
+ *   attempt: import('../training/panel.js').Models['attempt'],
  *   restore: import('../training/panel.js').Models['restore'] }} model of a lesson that trains
  * @property {string[] | null} wanted names of panels, null for all
  * @property {ReturnType<ReturnType<typeof notices>['all']>} [notes] that are to be said again

@@ -1,5 +1,8 @@
 /**
  * The model as a safetensors file: saved by a download, loaded from a file that is chosen or dropped.
+ *
+ * A file that does not fit the model is refused. One that was loaded, and that another configuration or
+ * corpus has no place for, is left aside until it fits again: the state keeps its name.
  */
 import { decodeSafetensors } from '../../../wasm/safetensors.js';
 import { fill } from '../../draw/format.js';
@@ -11,12 +14,13 @@ import { mayNotSave } from '../parts/export-menu.js';
  * @param {import('../parts/controls.js').Context<import('./panel.js').Lesson>} context
  * @param {import('./panel.js').Models} models
  */
-export function modelFile({ strings, dispatch }, models) {
+export function modelFile({ lesson, strings, dispatch }, models) {
   const words = strings.training;
   const said = h('p', { class: 'note', role: 'status' });
+  let state = lesson.defaults;
   /** What went wrong with a file, and what the model was then. */
   let wrong = '';
-  let model = '';
+  let then = '';
   const input = h('input', {
     type: 'file',
     accept: '.safetensors',
@@ -28,20 +32,8 @@ export function modelFile({ strings, dispatch }, models) {
     },
   });
   const origin = h('span');
-  const loaded = h(
-    'p',
-    { class: 'line' },
-    origin,
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'link',
-        onclick: () => dispatch({ type: 'set', values: { loaded: '' } }),
-      },
-      words.unload,
-    ),
-  );
+  const away = h('button', { type: 'button', class: 'link', onclick: unload });
+  const loaded = h('p', { class: 'line', role: 'status' }, origin, away);
   const element = h(
     'div',
     { class: 'model-file' },
@@ -73,6 +65,13 @@ export function modelFile({ strings, dispatch }, models) {
     }
   }
 
+  /** Numbers that do not come from the file stay. */
+  function unload() {
+    const { step, running } = state;
+    const stays = lesson.leftAside(state) ? { step, running } : {};
+    dispatch({ type: 'set', values: { loaded: '', ...stays } });
+  }
+
   /** @param {File} file */
   async function take(file) {
     const { name } = file;
@@ -86,7 +85,15 @@ export function modelFile({ strings, dispatch }, models) {
       const message = failureWords(strings, /** @type {Error} */ (error));
       return say(fill(words.noModel, { name, message }));
     }
-    dispatch({ type: 'set', values: { loaded: models.bring(name, bytes), step: 0 } });
+    const values = { loaded: models.bring(name, bytes), step: 0 };
+    try {
+      await models.attempt(values);
+    } catch (error) {
+      return say(failureWords(strings, /** @type {Error} */ (error)));
+    }
+    const misfit = lesson.leftAside({ ...state, ...values });
+    if (misfit) say(fill(words.refused, { name, message: failureWords(strings, misfit) }));
+    else dispatch({ type: 'set', values });
   }
 
   /** @param {string} words */
@@ -98,7 +105,7 @@ export function modelFile({ strings, dispatch }, models) {
   /** @param {string} words */
   function show(words) {
     setText(said, words);
-    said.classList.toggle('error', words !== '');
+    said.className = words ? 'error' : 'note';
   }
 
   return {
@@ -106,15 +113,20 @@ export function modelFile({ strings, dispatch }, models) {
     /** Takes what is dropped on an element. @param {HTMLElement} target */
     takeFrom: (target) => takeDrops(target, take),
     /** @param {import('../parts/controls.js').Model} model */
-    update({ state, error }) {
+    update(model) {
+      state = model.state;
       // A message is of no more use when there is another model, or this one is trained.
-      const now = `${state.loaded} ${state.running || state.step}`;
-      if (now !== model) wrong = '';
-      model = now;
-      show(error?.field === 'loaded' ? fill(words.noFit, { message: error.message }) : wrong);
+      const now = `${lesson.plan(state).key} ${state.running || state.step}`;
+      if (now !== then) wrong = '';
+      then = now;
+      show(wrong);
       loaded.hidden = !state.loaded;
       // A file is known by its name, its size and a sum over it.
-      setText(origin, fill(words.loaded, { name: state.loaded.replace(/ \d+ \d+$/, '') }));
+      const name = state.loaded.replace(/ \d+ \d+$/, '');
+      const misfit = lesson.leftAside(state);
+      const message = misfit ? failureWords(strings, misfit) : '';
+      setText(origin, fill(misfit ? words.leftAside : words.loaded, { name, message }));
+      setText(away, misfit ? words.drop : words.unload);
     },
   };
 }

@@ -19,6 +19,8 @@ import { epochWords, progressWords, speedWords, timeWords } from './words.js';
  *
  * @typedef {object} Trains what the panel asks of its lesson
  * @property {(state: State) => { key: string, steps: number, perEpoch: number }} plan
+ * @property {(state: State) => import('../evaluator.js').Failure | undefined} leftAside why the loaded
+ *   file is not what training starts from
  * @property {(result: any) => Score | null} scoreOf of the pairs held out; null while it is not known
  *
  * @typedef {import('../../lessons/index.js').Lesson & Trains} Lesson
@@ -30,6 +32,8 @@ import { epochWords, progressWords, speedWords, timeWords } from './words.js';
  * @property {() => Promise<Uint8Array>} save the model that is shown
  * @property {(name: string, bytes: Uint8Array) => string} bring makes a file known; gives what the state
  *   calls it in `loaded`
+ * @property {(values: State) => Promise<void>} attempt tries a state that differs in these from the
+ *   present one; `leftAside` knows afterwards
  * @property {(kept: import('./shelf.js').Kept) => void} restore a run of an earlier visit
  */
 

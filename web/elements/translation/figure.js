@@ -53,11 +53,12 @@ export function translationFigure(context, surroundings) {
     looked = cell;
     if (model) cellReader.update(model, looked);
   });
-  const { save, restore } = surroundings.model;
+  const { save, attempt, restore } = surroundings.model;
   const training = trainingPanel(context, {
     // A recurrent model's own names are PyTorch's already.
     save: () => save(lesson.name === 'transformer' ? 'torch' : 'own'),
     bring: bringFile,
+    attempt,
     restore,
   });
   const written = decoding(context, pictures);
