@@ -153,7 +153,7 @@ eachBrowser((browser) => {
     await figure.at(24);
     const shorter = { saved: 'epoch 8', thumb: true, room: '24' };
     assert.deepEqual(await said(), {
-      progress: 'epoch 8 (1 planned) · step 24 (3 planned)',
+      progress: 'epoch 8 (1 planned) · step 24',
       ...shorter,
     });
     assert.equal(await figure.main(), 'Train again', 'complete');
@@ -526,5 +526,31 @@ eachBrowser((browser) => {
     await figure.until((root) => root.querySelector('.training .error[hidden]'));
     assert.ok((await figure.progress()).step < 6);
     assert.deepEqual(await figure.notices(), []);
+  });
+
+  test('every row that is kept has its label in full, however wide the rows are', async () => {
+    for (const cache of ['representations', 'keys-and-values']) {
+      const figure = await openTraining(browser, { hiddens: 32, cache, step: 30 });
+      await figure.until((root) => root.querySelectorAll('.kept .down span').length > 3);
+      const rows = await figure.inside((root) =>
+        [...root.querySelectorAll('.kept .labelled')].map((map) => {
+          const spans = [...map.querySelectorAll('.down span')];
+          return {
+            labels: spans.map(({ textContent }) => textContent),
+            cut: spans.filter((span) => getComputedStyle(span).overflowY !== 'visible').length,
+            room: spans.map((span) => span.getBoundingClientRect().height),
+            size: Number.parseFloat(getComputedStyle(map).fontSize),
+            cells: map.querySelector('canvas')?.getBoundingClientRect().height,
+          };
+        }),
+      );
+      assert.equal(rows.length, cache === 'representations' ? 1 : 2);
+      for (const { labels, cut, room, size, cells } of rows) {
+        assert.ok(labels.length > 3 && labels.every(Boolean), `${labels}`);
+        assert.equal(cut, 0);
+        for (const height of room) assert.ok(height >= size, `${height} for letters of ${size}`);
+        assert.ok(Math.abs(Number(cells) - room.reduce((sum, height) => sum + height)) < 1);
+      }
+    }
   });
 });

@@ -36,6 +36,7 @@
  * @property {readonly string[]} [notes] names of the legend's swatches
  * @property {boolean} [thumbnail] cells only, as wide as possible
  * @property {number} [maxCell] largest side of a cell
+ * @property {number} [leastRow] height that a row has where the room allows it
  * @property {number} [maxHeight] of the cells altogether
  */
 
@@ -110,8 +111,8 @@ export function layoutHeatmap(options) {
 
   const cellWidth = snap(cellFor(right), ratio);
   // A wide matrix gets rows of readable height, as long as the figure is wider than high.
-  const least = thumbnail ? 0 : Math.min(12, (columns * cellWidth) / rows);
-  const cellHeight = snap(Math.min(Math.max(cellWidth, least), tallest), ratio);
+  const { leastRow = thumbnail ? 0 : Math.min(12, (columns * cellWidth) / rows) } = options;
+  const cellHeight = snap(Math.min(Math.max(cellWidth, leastRow), tallest), ratio);
 
   const named = !thumbnail && rowAxis !== '' && columnAxis !== '';
   const axisHeight = named ? 20 : 0;

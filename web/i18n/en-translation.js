@@ -122,7 +122,7 @@ export default {
       rewind: 'Back to the initial weights; saved epochs stay',
     },
     progress: 'epoch {epoch} of {epochs} · step {step} of {steps}',
-    beyond: 'epoch {epoch} ({epochs} planned) · step {step} ({steps} planned)',
+    beyond: 'epoch {epoch} ({epochs} planned) · step {step}',
     speed: '{steps} steps/s · {tokens} target tokens/s',
     left: '{time} left',
     seconds: '{seconds} s',

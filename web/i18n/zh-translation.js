@@ -142,7 +142,7 @@ export default {
       rewind: '回到初始权重，已保存的轮次不变',
     },
     progress: '第 {epoch} 轮，共 {epochs} 轮 · 第 {step} 步，共 {steps} 步',
-    beyond: '第 {epoch} 轮（计划 {epochs} 轮）· 第 {step} 步（计划 {steps} 步）',
+    beyond: '第 {epoch} 轮（计划 {epochs} 轮）· 第 {step} 步',
     speed: '每秒 {steps} 步 · {tokens} 个目标词元',
     left: '还需 {time}',
     seconds: '{seconds} 秒',

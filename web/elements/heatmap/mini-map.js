@@ -36,15 +36,17 @@ export class MiniMap {
    * @param {Picture} picture
    * @param {number} size the side of a square that holds it, in CSS pixels
    * @param {import('../theme.js').Theme} theme
+   * @param {number} [leastRow] height of a row in CSS pixels, also where the square is left
    */
-  paint({ matrix, scale, masked, edited }, size, theme) {
+  paint({ matrix, scale, masked, edited }, size, theme, leastRow = 0) {
     const { rows, columns } = matrix;
     const { canvas } = this;
     const { width, height } = layoutHeatmap({
       rows,
       columns,
       width: size,
-      maxHeight: size,
+      maxHeight: Math.max(size, rows * leastRow),
+      leastRow,
       measure,
       ratio: devicePixelRatio,
       theme,

@@ -8,8 +8,10 @@ import { freshId, h, list, setAttribute, setText } from '../dom.js';
 import { barList } from '../parts/bar-list.js';
 import { LabelledMap } from './labelled-map.js';
 
-/** Side of a map of kept rows, in CSS pixels. */
+/** Width of a map of kept rows, in CSS pixels. */
 const KEPT = 132;
+/** Least height of a row, which has its label. */
+const KEPT_ROW = 12;
 
 /**
  * @param {import('./views.js').Context} context
@@ -111,7 +113,7 @@ export function decoding({ lesson, strings, dispatch }, pictures) {
         const picture = { matrix, scale: pictures.signed(matrix), masked: null, edited: [] };
         const rows = ['<bos>', ...tokens].slice(0, matrix.rows);
         const labels = { rows, columns: [], marked: matrix.rows - 1 };
-        maps[at].paint(picture, labels, KEPT, pictures.theme);
+        maps[at].paint(picture, labels, KEPT, pictures.theme, KEPT_ROW);
         setText(/** @type {Element} */ (figure.lastElementChild), matrix.tensor);
       },
     );

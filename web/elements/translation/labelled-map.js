@@ -9,6 +9,9 @@ import { MiniMap } from '../heatmap/mini-map.js';
 /** Signs that stand upright in a column: Chinese, Japanese, Korean. */
 const UPRIGHT = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/;
 
+/** What a label takes across its line, in CSS pixels. */
+const LINE = 10;
+
 export class LabelledMap {
   #map = new MiniMap();
   #across = h('span', { class: 'across', 'aria-hidden': 'true' });
@@ -27,9 +30,10 @@ export class LabelledMap {
    *   marked: a row that is pointed out
    * @param {number} size in CSS pixels of the cells' square
    * @param {import('../theme.js').Theme} theme
+   * @param {number} [leastRow] height of a row in CSS pixels, also where the square is left
    */
-  paint(picture, { rows, columns, marked = null }, size, theme) {
-    this.#map.paint(picture, size, theme);
+  paint(picture, { rows, columns, marked = null }, size, theme, leastRow) {
+    this.#map.paint(picture, size, theme, leastRow);
     const { style } = this.#map.canvas;
     write(this.#across, columns, style.width);
     write(this.#down, rows, style.height);
@@ -43,12 +47,14 @@ export class LabelledMap {
 /**
  * @param {HTMLElement} side
  * @param {readonly string[]} labels
- * @param {string} length of the side; short of room, every second label is left out
+ * @param {string} length of the side; short of room, labels are left out, and the others reach over to
+ *   the places of those
  */
 function write(side, labels, length) {
   const room = Number.parseFloat(length) / labels.length;
-  const every = Math.max(1, Math.ceil(10 / room));
+  const every = Math.max(1, Math.ceil(LINE / room));
   side.style.setProperty('--length', length);
+  side.style.setProperty('--room', `${room}px`);
   list(
     side,
     labels,

@@ -16,10 +16,10 @@ input.sentence { width: 100%; }
 .enlarge { grid-area: 2 / 2; padding: 0; }
 .labelled { display: grid; grid-template: auto auto / auto max-content; justify-content: start; font-size: 10px; line-height: 1; color: var(--attn-quiet); }
 .across { grid-area: 1 / 2; display: flex; width: var(--length); align-items: flex-end; padding-bottom: 6px; }
-.across span { flex: 1 1 0; min-width: 0; max-height: 52px; overflow: hidden; writing-mode: vertical-rl; transform: rotate(180deg); display: flex; align-items: center; white-space: pre; }
+.across span { flex: 1 1 0; min-width: 0; max-height: 52px; overflow: visible clip; writing-mode: vertical-rl; transform: rotate(180deg); display: flex; align-items: center; white-space: pre; }
 .across .upright { transform: none; text-orientation: upright; }
 .down { grid-area: 2 / 1; display: flex; flex-direction: column; height: var(--length); padding-right: 7px; }
-.down span { flex: 1 1 0; min-height: 0; max-width: 54px; overflow: hidden; text-overflow: ellipsis; white-space: pre; display: block; text-align: end; align-content: center; }
+.down span { flex: 1 1 0; min-height: 0; max-width: 54px; overflow: clip visible; text-overflow: ellipsis; white-space: pre; display: block; text-align: end; line-height: var(--room); }
 .stage .bar > .figures { min-width: 0; overflow-wrap: anywhere; }
 .stage .bar.named { gap: 2px 20px; }
 .stage .bar.named legend { position: static; width: auto; height: auto; clip-path: none; margin-right: 10px; color: var(--attn-quiet); }
