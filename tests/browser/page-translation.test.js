@@ -159,7 +159,7 @@ eachBrowser((browser) => {
       /** @type {HTMLElement} */ (root.querySelector('.corpus textarea')).blur(),
     );
     await figure.until((root) =>
-      root.querySelector('.corpus .error')?.textContent?.includes('No line of it has a pair'),
+      root.querySelector('.corpus .error')?.textContent?.includes('None of its lines holds a pair'),
     );
     assert.match(
       (await figure.inside((root) => root.querySelector('.corpus')?.textContent)) ?? '',
