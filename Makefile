@@ -105,9 +105,9 @@ C_FLAGS := -std=c11 -Isrc $(DETERMINISM) -Wall -Wextra
 EMCC_PATH := $(shell command -v emcc)
 EMCC := $(if $(findstring /usr/share/emscripten/,$(realpath $(EMCC_PATH))),env \
   NODE_PATH=/usr/share/nodejs) $(EMCC_PATH)
-# V8 runs unrolled loops slower. What is not in a hot loop of training is small instead: less to load,
-# and V8 compiles a function when it is first called.
-HOT := src/math/% $(patsubst %,src/ops/%.c,dropout elementwise gru heads linear \
+# V8 runs unrolled loops slower. What is not in a hot loop of training or decoding is small instead:
+# less to load, and V8 compiles a function when it is first called.
+HOT := src/math/% src/tape/% $(patsubst %,src/ops/%.c,dropout elementwise gru heads linear \
   mask mix score weights)
 # Vector instructions stand where src/math/simd.h is used, and in the few loops which clang makes faster
 # with them; those it writes elsewhere are only longer.

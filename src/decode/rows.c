@@ -2,6 +2,8 @@
  * back between two steps and rows go on from others. */
 #include "decode/decode.h"
 
+#include "math/rows.h"
+
 bool attn_reserve(attn_tape *tape, attn_tensor *out, const char *name, size_t count) {
   *out = (attn_tensor){.name = name, .op = "cache", .sum_axis = -1};
   out->data = attn_scratch(tape, count);
@@ -15,8 +17,6 @@ void attn_copy_rows(attn_tensor *out, const attn_tensor *x, const int32_t *paren
     out->shape[i] = i ? x->shape[i] : rows;
     out->axes[i] = x->axes[i];
   }
-  for (int32_t row = 0; row < rows; row++) {
-    const attn_real *from = x->data + (parents ? parents[row] : 0) * size;
-    for (ptrdiff_t i = 0; i < size; i++) out->data[row * size + i] = from[i];
-  }
+  for (int32_t row = 0; row < rows; row++)
+    attn_row_copy(out->data + row * size, x->data + (parents ? parents[row] : 0) * size, size);
 }

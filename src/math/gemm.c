@@ -104,6 +104,32 @@ static void pack(attn_real *panel, const attn_real *b, ptrdiff_t b_row, ptrdiff_
   }
 }
 
+/* The same for one row of A, which would use a panel only once; K goes down B's columns, as pack's
+ * second case has it. The sums are those of multiply, bit for bit. */
+static void multiply_vector(attn_real *c, const attn_real *a, ptrdiff_t a_col, const attn_real *b,
+                            ptrdiff_t b_col, int K, int columns, bool add) {
+  const attn_real *column[TILE_COLUMNS];
+  for (int j = 0; j < TILE_COLUMNS; j++) column[j] = b + (j < columns ? j : columns - 1) * b_col;
+  tile_row sum = {attn_f32x4_splat(0), attn_f32x4_splat(0)};
+  int k = 0;
+  for (; k + 4 <= K; k += 4) {
+    attn_f32x4 left[4] = {attn_f32x4_load(column[0] + k), attn_f32x4_load(column[1] + k),
+                          attn_f32x4_load(column[2] + k), attn_f32x4_load(column[3] + k)};
+    attn_f32x4 right[4] = {attn_f32x4_load(column[4] + k), attn_f32x4_load(column[5] + k),
+                           attn_f32x4_load(column[6] + k), attn_f32x4_load(column[7] + k)};
+    attn_f32x4_transpose(left);
+    attn_f32x4_transpose(right);
+    for (int i = 0; i < 4; i++, a += a_col)
+      sum = add_products(sum, a, (tile_row){left[i], right[i]});
+  }
+  for (; k < K; k++, a += a_col) {
+    attn_real b_k[TILE_COLUMNS];
+    for (int j = 0; j < TILE_COLUMNS; j++) b_k[j] = column[j][k];
+    sum = add_products(sum, a, (tile_row){attn_f32x4_load(b_k), attn_f32x4_load(b_k + 4)});
+  }
+  write_row(c, sum, add);
+}
+
 /* c[rows, columns] (= or +=) the corner of tile[rows, 8]. */
 static void merge(attn_real *c, ptrdiff_t c_row, const attn_real *tile, int rows, int columns,
                   bool add) {
@@ -126,6 +152,12 @@ void attn_gemm(attn_real *c, ptrdiff_t c_stride, const attn_real *a, ptrdiff_t a
       int columns = smaller(N - j, TILE_COLUMNS);
       bool whole = columns == TILE_COLUMNS;
       const attn_real *b_part = b + k * b_row + j * b_col;
+      if (M == 1 && b_row == 1) {
+        attn_real *sums = whole ? c + j : tile;
+        multiply_vector(sums, a + k * a_col, a_col, b_part, b_col, depth, columns, whole && add);
+        if (!whole) merge(c + j, c_stride, tile, 1, columns, add);
+        continue;
+      }
       bool in_place = b_col == 1 && whole && M <= FEW_ROWS;
       if (!in_place) pack(panel, b_part, b_row, b_col, depth, columns);
       const attn_real *right = in_place ? b_part : panel;

@@ -6,6 +6,11 @@
 
 static const attn_real infinity = (attn_real)__builtin_inf();
 
+void attn_row_copy(attn_real *out, const attn_real *in, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; i += 4)
+    attn_f32x4_store_some(out + i, n - i, attn_f32x4_load_some(in + i, n - i, 0));
+}
+
 attn_real attn_row_max(const attn_real *in, ptrdiff_t n) {
   attn_f32x4 max = attn_f32x4_splat(-infinity);
   attn_m32x4 nan = attn_f32x4_ne(max, max);

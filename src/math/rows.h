@@ -12,6 +12,9 @@ typedef struct {
   attn_real inverse_deviation; /* 1 / sqrt(variance + eps) */
 } attn_moments;
 
+/* out = in, both [n]. */
+void attn_row_copy(attn_real *out, const attn_real *in, ptrdiff_t n);
+
 /* The largest of in [n]; NaN if any is NaN, -inf if n is 0. */
 attn_real attn_row_max(const attn_real *in, ptrdiff_t n);
 

@@ -5,6 +5,7 @@
  *   repeat   y[b, t, :] = x[b, 0, :]             x [B, 1, H], y [B, T, H]
  *
  * Backward moves the same blocks the other way, adding. */
+#include "math/rows.h"
 #include "ops/ops.h"
 
 /* Where a part stands in a whole: in each of `outer` stretches of `whole` numbers, the `part`
@@ -21,10 +22,16 @@ static place place_of(const attn_tensor *whole, int32_t axis, int32_t from, int3
 }
 
 /* `outer` blocks of `part` numbers, which lie `to_stride` and `from_stride` apart. */
-static void move(attn_real *to, ptrdiff_t to_stride, const attn_real *from, ptrdiff_t from_stride,
-                 place at, bool add) {
+static void copy(attn_real *to, ptrdiff_t to_stride, const attn_real *from, ptrdiff_t from_stride,
+                 place at) {
   for (ptrdiff_t o = 0; o < at.outer; o++, to += to_stride, from += from_stride)
-    for (ptrdiff_t i = 0; i < at.part; i++) to[i] = add ? to[i] + from[i] : from[i];
+    attn_row_copy(to, from, at.part);
+}
+
+static void add(attn_real *to, ptrdiff_t to_stride, const attn_real *from, ptrdiff_t from_stride,
+                place at) {
+  for (ptrdiff_t o = 0; o < at.outer; o++, to += to_stride, from += from_stride)
+    for (ptrdiff_t i = 0; i < at.part; i++) to[i] += from[i];
 }
 
 /* ---- slice -------------------------------------------------------------------------------- */
@@ -32,7 +39,7 @@ static void move(attn_real *to, ptrdiff_t to_stride, const attn_real *from, ptrd
 static void slice_backward(attn_tape *tape, const attn_tensor *y) {
   const place at = *(const place *)y->attributes;
   attn_real *gradient = attn_gradient(tape, y->inputs[0]);
-  move(gradient + at.from, at.whole, y->gradient, at.part, at, true);
+  add(gradient + at.from, at.whole, y->gradient, at.part, at);
 }
 
 attn_tensor *attn_slice(attn_tape *tape, const char *name, const attn_tensor *x, int32_t axis,
@@ -50,7 +57,7 @@ attn_tensor *attn_slice(attn_tape *tape, const char *name, const attn_tensor *x,
   place *at = attn_tape_take(tape, sizeof *at);
   if (!y || !at) return NULL;
   *at = place_of(x, axis, from, count);
-  move(y->data, at->part, x->data + at->from, at->whole, *at, false);
+  copy(y->data, at->part, x->data + at->from, at->whole, *at);
   y->attributes = at;
   y->backward = slice_backward;
   return attn_finish(tape, y);
@@ -62,7 +69,7 @@ static void join_backward(attn_tape *tape, const attn_tensor *y) {
   const place *at = y->attributes;
   for (int32_t p = 0; p < y->input_count; p++) {
     attn_real *gradient = attn_gradient(tape, y->inputs[p]);
-    if (gradient) move(gradient, at[p].part, y->gradient + at[p].from, at[p].whole, at[p], true);
+    if (gradient) add(gradient, at[p].part, y->gradient + at[p].from, at[p].whole, at[p]);
   }
 }
 
@@ -93,7 +100,7 @@ static attn_tensor *join_few(attn_tape *tape, const char *name, int32_t axis, in
   int32_t from = 0;
   for (int32_t p = 0; p < count; p++) {
     at[p] = place_of(y, axis, from, pieces[p]->shape[axis]);
-    move(y->data + at[p].from, at[p].whole, pieces[p]->data, at[p].part, at[p], false);
+    copy(y->data + at[p].from, at[p].whole, pieces[p]->data, at[p].part, at[p]);
     from += pieces[p]->shape[axis];
   }
   if (pieces[0]->sum_axis != axis) y->sum_axis = pieces[0]->sum_axis;
