@@ -6,7 +6,7 @@
 //
 //   c        the PROGRAMs, which make builds first; each prints a line of that form at its end
 //   node     tests/node/*.test.js, after make has built dist/
-//   browser  tests/browser/*.test.js, the same
+//   browser  tests/browser/all-*.js, the same: one process a browser, each with every test
 //
 // Counted as one failure each: a program that does not compile, crashes or prints no such line; a
 // build that fails; a group that runs nothing. The exit code is 1 when anything failed.
@@ -21,7 +21,7 @@ import { spec } from 'node:test/reporters';
 
 const JOBS = availableParallelism?.() ?? cpus().length;
 const PROGRAM_MINUTES = 5;
-const FILE_MINUTES = 8;
+const FILE_MINUTES = 20; // one file is all the tests of a browser
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Count */
 
@@ -109,28 +109,33 @@ async function runPrograms(programs) {
 
 /**
  * @param {string} folder
- * @param {number} concurrency files at once
+ * @param {RegExp} pattern of the files' names
  * @returns {Promise<Count>}
  */
-async function runFiles(folder, concurrency) {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.test.js'));
+async function runFiles(folder, pattern) {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => pattern.test(name));
   if (names.length === 0) return sum([]);
   const files = names.sort().map((name) => join(folder, name));
-  const tests = run({ files, concurrency, timeout: FILE_MINUTES * 60_000 });
+  const tests = run({ files, concurrency: JOBS, timeout: FILE_MINUTES * 60_000 });
   const totals = /** @type {Record<string, number>} */ ({});
   tests.on('test:diagnostic', ({ message }) => {
     const match = message.match(/^(pass|fail|cancelled|skipped|todo) (\d+)$/);
     if (match) totals[match[1]] = Number(match[2]);
   });
-  const place = (/** @type {string} */ name, file = folder) =>
-    `${relative('', file.replace('file://', ''))}: ${name}`;
-  tests.on('test:fail', ({ name, file, details }) => {
-    const error = /** @type {any} */ (details.error);
-    if (error?.failureType !== 'subtestsFailed') notes.push(`FAILED   ${place(name, file)}`);
+  let outermost = '';
+  tests.on('test:start', ({ name, nesting }) => {
+    if (nesting === 0) outermost = name;
   });
-  tests.on('test:pass', ({ name, file, skip, todo }) => {
-    const reason = skip ?? todo;
-    if (reason !== undefined) notes.push(`SKIPPED  ${place(name, file)}: ${reason}`);
+  /** @param {{ name: string, nesting: number, file?: string }} test */
+  const place = ({ name, nesting, file = folder }) =>
+    [relative('', file.replace('file://', '')), ...(nesting ? [outermost] : []), name].join(': ');
+  tests.on('test:fail', (test) => {
+    const error = /** @type {any} */ (test.details.error);
+    if (error?.failureType !== 'subtestsFailed') notes.push(`FAILED   ${place(test)}`);
+  });
+  tests.on('test:pass', (test) => {
+    const reason = test.skip ?? test.todo;
+    if (reason !== undefined) notes.push(`SKIPPED  ${place(test)}: ${reason}`);
   });
   const report = tests.pipe(new spec());
   report.pipe(process.stdout);
@@ -153,8 +158,8 @@ const programs = end < 0 ? [] : args.slice(end + 1);
 /** @type {Record<string, () => Promise<Count>>} */
 const runners = {
   c: () => runPrograms(programs),
-  node: () => runFiles('tests/node', JOBS),
-  browser: () => runFiles('tests/browser', JOBS),
+  node: () => runFiles('tests/node', /\.test\.js$/),
+  browser: () => runFiles('tests/browser', /^all-.*\.js$/),
 };
 
 const counts = /** @type {Count[]} */ ([]);

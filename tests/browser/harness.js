@@ -9,15 +9,16 @@
  *     });
  *   });
  *
- * Each browser starts once for a test file. A small server shows the repository on localhost, so
- * that pages import the sources as they are, under the content security policy the figures promise
- * to run under. Whatever a page throws, or writes to the console as an error, fails the test that
- * opened it; `page.expectErrors(pattern)` takes the errors a test provokes on purpose.
+ * A browser starts once in a process. A small server of each file shows the repository on localhost, so
+ * that pages import the sources as they are, under the content security policy the figures promise to
+ * run under, and find nothing stored by another file. Whatever a page throws, or writes to the console
+ * as an error, fails the test that opened it; `page.expectErrors(pattern)` takes the errors a test
+ * provokes on purpose.
  *
  * CHROMIUM and FIREFOX name other executables; ATTN_BROWSERS=chromium runs one of the two.
  */
 import assert from 'node:assert/strict';
-import { readFile, realpath } from 'node:fs/promises';
+import { readdir, readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, afterEach, before, describe } from 'node:test';
@@ -79,15 +80,26 @@ export async function serve(options = {}) {
 /** For a browser to start in, in milliseconds: a dozen that start at once took one of them beyond 30 s. */
 const START = 120_000;
 
-/** @param {'chromium' | 'firefox'} name */
-export function launch(name) {
+/**
+ * @param {'chromium' | 'firefox'} name
+ * @param {{ oneProcess?: boolean }} [options] for all pages, where readers have one for each: it then takes
+ *   a third less to open one
+ */
+export function launch(name, { oneProcess = false } = {}) {
   if (name === 'chromium') {
+    const one = ['--renderer-process-limit=1', '--disable-site-isolation-trials'];
+    const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US'];
     return puppeteer.launch({
       timeout: START,
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US'],
+      args: oneProcess ? [...args, ...one] : args,
     });
   }
+  const one = {
+    'fission.autostart': false,
+    'dom.ipc.processCount': 1,
+    'dom.ipc.processPrelaunch.enabled': false,
+  };
   return puppeteer.launch({
     browser: 'firefox',
     timeout: START,
@@ -101,8 +113,28 @@ export function launch(name) {
       // machine takes that long between the two commands which set it down and lift it.
       'apz.max_tap_time': 30_000,
       'ui.click_hold_context_menus.delay': 60_000,
+      ...(oneProcess ? one : {}),
     },
   });
+}
+
+/** @type {Map<string, ReturnType<typeof launch>>} */
+const launched = new Map();
+
+/**
+ * The browser of that name in this process, anew when it has crashed.
+ * @param {'chromium' | 'firefox'} name
+ */
+async function running(name) {
+  const last = await launched.get(name)?.catch(() => null);
+  if (!last?.connected) launched.set(name, launch(name, { oneProcess: true }));
+  return /** @type {ReturnType<typeof launch>} */ (launched.get(name));
+}
+
+let closes = false;
+
+async function closeAll() {
+  for (const browser of launched.values()) await (await browser).close();
 }
 
 /**
@@ -130,15 +162,33 @@ export function launch(name) {
  * @property {string | null} [policy] another content security policy, null for none
  */
 
+/** What the tests declared next are about; of a process that runs several files. */
+let topic = '';
+
+/**
+ * Runs every test of this folder in one browser and one process.
+ * @param {'chromium' | 'firefox'} name
+ */
+export async function runAll(name) {
+  process.env.ATTN_BROWSERS = name;
+  const files = await readdir(new URL('.', import.meta.url));
+  for (const file of files.filter((file) => file.endsWith('.test.js')).sort()) {
+    topic = `${file}, `;
+    await import(new URL(file, import.meta.url).href);
+  }
+}
+
 /**
  * Declares the same tests once for each browser.
  * @param {(browser: Browser) => void} declare
  */
 export function eachBrowser(declare) {
   const chosen = process.env.ATTN_BROWSERS?.split(',') ?? ['chromium', 'firefox'];
+  if (!closes) after(closeAll);
+  closes = true;
   for (const name of /** @type {const} */ (['chromium', 'firefox'])) {
     if (!chosen.includes(name)) continue;
-    describe(name, { timeout: 300_000 }, () => {
+    describe(topic + name, { timeout: 300_000 }, () => {
       /** @type {Page[]} */
       let pages = [];
       const browser = /** @type {Browser} */ ({
@@ -156,12 +206,9 @@ export function eachBrowser(declare) {
       });
       before(async () => {
         browser.server = await serve();
-        browser.puppeteer = await launch(name);
+        browser.puppeteer = await running(name);
       });
-      after(async () => {
-        await browser.puppeteer?.close();
-        await browser.server?.close();
-      });
+      after(() => browser.server?.close());
       afterEach(async () => {
         const errors = new Set(pages.flatMap((page) => page.errors));
         await Promise.all(pages.map((page) => page.close()));
