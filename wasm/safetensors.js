@@ -143,6 +143,9 @@ export function decodeSafetensors(file) {
     }
     at = end;
   }
+  if (at < data.byteLength) {
+    refuse(`the tensors end at ${at} in the file; its numbers end at ${data.byteLength}`);
+  }
   const tensors = entries.map(({ name, shape, start, end }) => [
     name,
     {

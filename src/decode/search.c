@@ -151,7 +151,8 @@ static int32_t choose_at_random(search *in, const attn_tensor *logits) {
   attn_real shift;
   if (!weigh(in, logits, 0, &shift, &x)) return 0;
   attn_real *p = in->probabilities;
-  for (int32_t v = 0; v < vocabulary; v++) p[v] = x[v] / options->temperature;
+  const attn_real most_likely = attn_row_max(x, vocabulary);
+  for (int32_t v = 0; v < vocabulary; v++) p[v] = (x[v] - most_likely) / options->temperature;
   attn_row_softmax(p, p, vocabulary);
   sort(in->order, p, vocabulary);
   const int32_t most =

@@ -238,6 +238,23 @@ static void samples_follow_the_probabilities(void) {
   }
 }
 
+/* Logits divided by such temperatures leave the range of the numbers. */
+static void the_coldest_sample_is_greedy(void) {
+  start();
+  attn_real greedy[MOST], sample[MOST];
+  options.temperature = 1e-40f;
+  for (int first = 0; first < 7; first++) {
+    for (int32_t method = ATTN_DECODE_METHOD_GREEDY; method <= ATTN_DECODE_METHOD_SAMPLE;
+         method += ATTN_DECODE_METHOD_SAMPLE) {
+      again();
+      prefix->data[0] = (attn_real)first;
+      options.method = method;
+      decode(method ? sample : greedy);
+    }
+    CHECK(memcmp(greedy, sample, (size_t)options.max_length * sizeof *sample) == 0);
+  }
+}
+
 /* ---- consistency -------------------------------------------------------------------------- */
 
 static double inconsistency(int32_t prefill, int32_t cache, int32_t positions, int row) {
@@ -311,6 +328,7 @@ int main(void) {
   RUN(a_wide_beam_finds_the_best_of_all_sentences);
   RUN(one_beam_is_greedy);
   RUN(samples_follow_the_probabilities);
+  RUN(the_coldest_sample_is_greedy);
   RUN(h2_cached_steps_are_the_full_pass);
   RUN(d2ls_positions_show_in_every_layer);
   RUN(what_makes_no_sense_is_named);

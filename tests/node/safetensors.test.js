@@ -92,6 +92,12 @@ for (const [what, bytes, ...words] of [
   ['numbers behind the end', file({ x: entry([2], 0, 8) }, 4), 'x', 8, 4],
   ['an overlap', file({ x: entry([2], 0, 8), y: entry([2], 4, 12) }, 12), 'y', 'overlap', 4, 8],
   ['the same place twice', file({ x: entry([1], 0, 4), y: entry([1], 0, 4) }, 4), 'overlap'],
+  ['numbers that no tensor has', file({ x: entry([1], 0, 4) }, 8), 4, 8],
+  [
+    'a name twice',
+    file(`{"x":${JSON.stringify(entry([1], 0, 4))},"x":${JSON.stringify(entry([1], 4, 8))}}`, 8),
+    ...['x', 'hole', 4, 0],
+  ],
   ['a hole', file({ x: entry([1], 0, 4), y: entry([1], 8, 12) }, 12), 'y', 'hole', 8, 4],
 ]) {
   test(`safetensors: ${what} is refused and named`, () => {
