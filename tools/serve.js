@@ -3,9 +3,11 @@
 //   node tools/serve.js [--root dist] [--port 8000]
 //
 // It listens on this machine only, takes the next free port when the asked one is busy, never
-// answers with a file outside its folder, lets nothing be cached, and sends pages under the content
-// security policy that the playground promises to run under.
+// answers with a file outside its folder, lets a browser keep a file (and what it compiled of it) only
+// while the file is the same, and sends pages under the content security policy that the playground
+// promises to run under.
 
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -52,6 +54,9 @@ export async function find(folder, path) {
   }
 }
 
+/** @param {Buffer} bytes */
+const hash = (bytes) => createHash('sha1').update(bytes).digest('base64url');
+
 /** @param {string} name of a file */
 export const typeOf = (name) => TYPES[extname(name)] ?? 'application/octet-stream';
 
@@ -82,10 +87,15 @@ export async function serve({ root, port = 0, headers = {} }) {
       return;
     }
     const type = typeOf(file.name);
+    const known = { 'Cache-Control': 'no-cache', ETag: `"${hash(file.body)}"` };
+    if (request.headers['if-none-match'] === known.ETag) {
+      response.writeHead(304, known).end();
+      return;
+    }
     response.writeHead(200, {
+      ...known,
       'Content-Type': type,
       'Content-Length': file.body.length,
-      'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       ...(type.startsWith('text/html') && { 'Content-Security-Policy': policyOf(file.name) }),
       ...headers,
