@@ -159,7 +159,9 @@ static int32_t choose_at_random(search *in, const attn_tensor *logits) {
       options->top_k > 0 && options->top_k < vocabulary ? options->top_k : vocabulary;
   attn_real sum = 0;
   int32_t count = 0;
-  while (count < most && (count == 0 || sum < options->top_p)) sum += p[in->order[count++]];
+  /* What has no probability is left out: rounding in the sums below would reach it now and then. */
+  while (count < most && (count == 0 || (sum < options->top_p && p[in->order[count]] > 0)))
+    sum += p[in->order[count++]];
   static const char stream[] = "sample";
   uint32_t word[4];
   attn_random_block(word, attn_random_key_from(options->seed, stream, sizeof stream - 1),

@@ -247,6 +247,22 @@ onEachEngine('transformer: all caches decode the same sentences', (engine) => {
   }
 });
 
+onEachEngine('transformer: what has no probability is never drawn', (engine) => {
+  // Draws so near 1 that the sums of probabilities, in their roundings, end before them.
+  const seeds = [6947430, 12811997, 17674200, 41268867];
+  const config = { kind: 'decoder', hiddens: 8, heads: 1, layers: 1, feedForward: 8, seed: 8 };
+  const model = engine.transformer({ ...config, targetVocab: 200 });
+  for (const value of [-200, -Infinity]) {
+    const overrides = [{ name: 'logits', at: [null, null, 7], value }];
+    for (const seed of seeds) {
+      const options = { method: 'sample', seed, maxLength: 1 };
+      const { tokens } = model.decode({ target: [0], overrides }, options);
+      assert.equal(tokens.length, 1);
+      assert.notEqual(tokens[0], 7);
+    }
+  }
+});
+
 onEachEngine('transformer: padding changes no decoded sentence', (engine) => {
   const model = engine.transformer(SMALL);
   const options = { bos: 2, maxLength: 5 };
