@@ -44,6 +44,30 @@ eachBrowser((browser) => {
     assert.equal(await selected(page), '2,2');
   });
 
+  test('a focused map that changes its size keeps its cell', async () => {
+    const page = await open({ matrix: [0, 3, 6].map((at) => [at, at + 1, at + 2]) });
+    await page.mouse.click(...(await cell(page, 2, 2)).centre);
+    await page.keyboard.press('ArrowUp');
+    const before = (await events(page)).length;
+    await page.evaluate(async () => {
+      const heatmap = /** @type {any} */ (document.querySelector('attention-heatmap'));
+      heatmap.matrix = [
+        [1, 2],
+        [3, 4],
+      ];
+      await heatmap.updated;
+    });
+    await page.waitForFunction(() => {
+      const cell = document.querySelector('attention-heatmap')?.shadowRoot?.activeElement;
+      const row = cell?.parentElement?.getAttribute('aria-rowindex');
+      return row === '2' && cell?.getAttribute('aria-colindex') === '2';
+    });
+    assert.equal(await selected(page), '1,1');
+    for (const { row, column } of (await events(page)).slice(before)) {
+      assert.deepEqual([row, column], [1, 1]);
+    }
+  });
+
   test('keys move over the cells, one Tab stop', async () => {
     const page = await open(
       { matrix: Array.from({ length: 20 }, () => [1, 2, 3, 4, 5]), kind: 'signed' },

@@ -131,7 +131,7 @@ export class HeatmapGrid {
     const [firstRow, firstColumn, high, wide] = this.#complete
       ? [0, 0, rows, columns]
       : [this.#active.row, this.#active.column, 1, 1];
-    this.#build(high, wide);
+    const focused = this.#build(high, wide);
     for (const [y, line] of [...element.children].entries()) {
       line.setAttribute('aria-rowindex', String(firstRow + y + 1));
       for (const [x, cell] of [...line.children].entries()) {
@@ -141,15 +141,17 @@ export class HeatmapGrid {
       }
     }
     this.#mark();
+    if (focused) this.#find(this.#active)?.focus({ preventScroll: true });
   }
 
   /**
    * @param {number} high
    * @param {number} wide
+   * @returns {boolean} whether the focus went with the cells that were there
    */
   #build(high, wide) {
     const size = `${high} ${wide}`;
-    if (size === this.#built) return;
+    if (size === this.#built) return false;
     this.#built = size;
     const root = /** @type {ShadowRoot | Document} */ (this.element.getRootNode());
     const focused = this.element.contains(root.activeElement);
@@ -167,10 +169,7 @@ export class HeatmapGrid {
         return line;
       }),
     );
-    if (focused) {
-      this.#mark();
-      this.#find(this.#active)?.focus({ preventScroll: true });
-    }
+    return focused;
   }
 
   #mark() {
