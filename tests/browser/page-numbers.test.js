@@ -293,4 +293,21 @@ eachBrowser((browser) => {
     assert.deepEqual(weights.shape, [1, 4, 6, 6]);
     assert.deepEqual(weights.data.slice(0, 36).map(Math.fround), data);
   });
+
+  test('a cell that is pointed at before an undo has its numbers is read from those that are there', async () => {
+    const figure = await openFigure(browser);
+    await figure.after(() => figure.press('head 4'));
+    await figure.after(() => figure.press('1'));
+    await figure.after(() =>
+      figure.inside((root) => {
+        const heatmap = root.querySelector('attention-heatmap:not([thumbnail])');
+        const canvas = /** @type {Element} */ (heatmap?.shadowRoot?.querySelector('canvas'));
+        const { x, y, width, height } = canvas.getBoundingClientRect();
+        /** @type {any} */ (root.host).undo();
+        const middle = { clientX: x + width / 2, clientY: y + height / 2 };
+        canvas.dispatchEvent(new PointerEvent('pointermove', { ...middle, bubbles: true }));
+      }),
+    );
+    assert.equal((await figure.map()).rows, 6);
+  });
 });

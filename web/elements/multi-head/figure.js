@@ -55,7 +55,10 @@ export function multiHeadFigure(context, surroundings) {
   /** @param {Cell | null} cell */
   const look = (cell) => {
     looked = cell;
-    if (model) cellReader.update(model, looked);
+    if (!model) return;
+    // The state may be ahead of the numbers, which have other heads then, or other cells.
+    const { state } = model.result ?? model;
+    cellReader.update({ ...model, state }, looked);
   };
 
   const tokens = tokensPanel(context, point);
