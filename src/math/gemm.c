@@ -104,8 +104,8 @@ static void pack(attn_real *panel, const attn_real *b, ptrdiff_t b_row, ptrdiff_
   }
 }
 
-/* The same for one row of A, which would use a panel only once; K goes down B's columns, as pack's
- * second case has it. The sums are those of multiply, bit for bit. */
+/* c[1, columns up to 8] (= or +=) a[1, K] b[K, columns], where B's columns are contiguous: one row
+ * would use a panel only once. The sums are those of multiply, bit for bit. */
 static void multiply_vector(attn_real *c, const attn_real *a, ptrdiff_t a_col, const attn_real *b,
                             ptrdiff_t b_col, int K, int columns, bool add) {
   const attn_real *column[TILE_COLUMNS];

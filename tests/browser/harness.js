@@ -131,8 +131,6 @@ async function running(name) {
   return /** @type {ReturnType<typeof launch>} */ (launched.get(name));
 }
 
-let closes = false;
-
 async function closeAll() {
   for (const browser of launched.values()) await (await browser).close();
 }
@@ -164,6 +162,8 @@ async function closeAll() {
 
 /** What the tests declared next are about; of a process that runs several files. */
 let topic = '';
+/** Whether the end of the process closes its browsers. */
+let tidy = false;
 
 /**
  * Runs every test of this folder in one browser and one process.
@@ -184,8 +184,8 @@ export async function runAll(name) {
  */
 export function eachBrowser(declare) {
   const chosen = process.env.ATTN_BROWSERS?.split(',') ?? ['chromium', 'firefox'];
-  if (!closes) after(closeAll);
-  closes = true;
+  if (!tidy) after(closeAll);
+  tidy = true;
   for (const name of /** @type {const} */ (['chromium', 'firefox'])) {
     if (!chosen.includes(name)) continue;
     describe(topic + name, { timeout: 300_000 }, () => {

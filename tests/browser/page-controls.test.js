@@ -153,13 +153,7 @@ eachBrowser((browser) => {
     test('65 tokens: a sentence, nothing lost, the last figure stays, the next action works', async () => {
       const figure = await openFigure(browser);
       const many = Array.from({ length: 65 }, (_, at) => `w${at}`).join(' ');
-      const set = (/** @type {string} */ text) =>
-        figure.inside((root, text) => {
-          const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-          area.value = text;
-          area.dispatchEvent(new InputEvent('input', { bubbles: true }));
-        }, text);
-      await set(many);
+      await figure.paste(many);
       assert.match((await figure.errors()).join(), /65 tokens are more than 64/);
       assert.equal((await figure.map()).rows, 6);
       await figure.after(() => figure.press('Causal'));
@@ -170,7 +164,7 @@ eachBrowser((browser) => {
         ),
         many,
       );
-      await figure.after(() => set(many.slice(0, -4)));
+      await figure.after(() => figure.paste(many.slice(0, -4)));
       assert.deepEqual(await figure.errors(), []);
       assert.equal((await figure.map()).rows, 64);
     });

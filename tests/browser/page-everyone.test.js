@@ -12,6 +12,7 @@ eachBrowser((browser) => {
         test(`${lang}, ${theme}`, async () => {
           const figure = await openFigure(browser, '/dist/index.html', { lang, theme });
           await unfold(figure);
+          await assertAccessible(figure);
           await figure.after(() => figure.press(lang === 'en' ? 'cross' : '交叉'));
           await figure.after(() => figure.press(lang === 'en' ? 'Causal' : '因果'));
           await assertAccessible(figure);
@@ -52,13 +53,7 @@ eachBrowser((browser) => {
       await unfold(figure, 'details.fold');
       const many = Array.from({ length: 24 }, (_, at) => `token${at}`).join(' ');
       await figure.after(async () => figure.type(await figure.find('.source textarea'), 'x'));
-      await figure.after(() =>
-        figure.inside((root, many) => {
-          const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-          area.value = many;
-          area.dispatchEvent(new InputEvent('input', { bubbles: true }));
-        }, many),
-      );
+      await figure.after(() => figure.paste(many));
       await figure.painted();
       await assertNothingCut(figure);
     });

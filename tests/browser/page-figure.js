@@ -237,6 +237,14 @@ export async function figureOn(page) {
       await field.type(text);
     },
 
+    /** Puts a whole text into the field of the source at once. @param {string} text */
+    paste: (text) =>
+      inside((root, text) => {
+        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
+        area.value = text;
+        area.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      }, text),
+
     chips: () =>
       inside((root) =>
         [...root.querySelectorAll('.source .chip')].map((chip) => chip.textContent ?? ''),

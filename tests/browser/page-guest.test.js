@@ -78,13 +78,7 @@ eachBrowser((browser) => {
         policy: null,
       });
       const figure = await figureOn(page);
-      await figure.after(() =>
-        figure.inside((root) => {
-          const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-          area.value = `${'w'.repeat(48)} ${'x'.repeat(48)}`;
-          area.dispatchEvent(new InputEvent('input', { bubbles: true }));
-        }),
-      );
+      await figure.after(() => figure.paste(`${'w'.repeat(48)} ${'x'.repeat(48)}`));
       await figure.map();
       const { over, steps, style } = await figure.inside((root) => {
         const element = /** @type {Element} */ (root.querySelector('.note'));
@@ -292,11 +286,7 @@ eachBrowser((browser) => {
     );
     const figure = await figureOn(page);
     const tokens = Array(64).fill('가'.repeat(48));
-    await figure.inside((root, text) => {
-      const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-      area.value = text;
-      area.dispatchEvent(new InputEvent('input'));
-    }, tokens.join(' '));
+    await figure.paste(tokens.join(' '));
     await figure.until((root) => root.querySelector('attention-heatmap')?.matrix?.rows === 64);
     const { link, state } = await savedJson(figure);
     assert.equal(link, null);

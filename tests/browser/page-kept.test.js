@@ -50,7 +50,7 @@ eachBrowser((browser) => {
   });
 
   describe('an address that cannot be read stays until the reader goes on', () => {
-    for (const hash of ['#%', linkOf([1])]) {
+    for (const hash of ['#%', '#v9.abc', '#v1.%%%', linkOf([1])]) {
       test(hash, async () => {
         const figure = await openFigure(browser, address(hash));
         const now = () => figure.page.evaluate(() => location.hash);
@@ -116,14 +116,7 @@ eachBrowser((browser) => {
     const figure = await openFigure(browser);
     const { page } = figure;
     const many = Array.from({ length: 65 }, (_, at) => `w${at}`).join(' ');
-    await figure.inside(
-      (root, most) => {
-        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-        area.value = most;
-        area.dispatchEvent(new InputEvent('input', { bubbles: true }));
-      },
-      many.slice(0, -4),
-    );
+    await figure.paste(many.slice(0, -4));
     await (await figure.find('.source textarea')).press('End');
     await page.keyboard.type(many.slice(-4));
     // Its last fitting text has 64 tokens.

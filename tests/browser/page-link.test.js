@@ -83,30 +83,17 @@ eachBrowser((browser) => {
       [linkOf({ source: Array(65).fill('x'), temperature: -1 })]: /\(source, temperature\)/,
       [linkOf(Buffer.from('{"__proto__":{"heads":2}}'))]: /\(__proto__\)/,
     };
-    const [opened, ...followed] = Object.entries(hashes);
-    /** @param {Awaited<ReturnType<typeof openFigure>>} figure @param {RegExp} notice */
-    const isLeft = async (figure, notice) => {
-      await figure.until((root) => root.querySelector('.notice'));
-      assert.match((await figure.notices()).join(), notice);
-      assert.deepEqual((await figure.map()).rowLabels, ['the', 'cat', 'sat', 'on', 'the', 'mat']);
-      await figure.press('Dismiss');
-      assert.deepEqual(await figure.notices(), []);
-    };
-    test('opened with it', async () => {
-      const figure = await openFigure(browser, address(opened[0]));
-      await isLeft(figure, opened[1]);
-      await figure.after(() => figure.press('Causal'));
-      assert.equal((await figure.map()).mask?.[1], 2);
-    });
-    test('led to it', async () => {
-      const figure = await openFigure(browser);
-      for (const [hash, notice] of followed) {
-        await figure.page.evaluate((hash) => location.assign(hash), hash);
-        await isLeft(figure, notice);
-      }
-      await figure.after(() => figure.press('Causal'));
-      assert.equal((await figure.map()).mask?.[1], 2);
-    });
+    for (const [hash, notice] of Object.entries(hashes)) {
+      test(hash.slice(0, 24), async () => {
+        const figure = await openFigure(browser, address(hash));
+        assert.match((await figure.notices()).join(), notice);
+        assert.deepEqual((await figure.map()).rowLabels, ['the', 'cat', 'sat', 'on', 'the', 'mat']);
+        await figure.press('Dismiss');
+        assert.deepEqual(await figure.notices(), []);
+        await figure.after(() => figure.press('Causal'));
+        assert.equal((await figure.map()).mask?.[1], 2);
+      });
+    }
   });
 
   describe('in the other browser', () => {

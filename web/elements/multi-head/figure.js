@@ -36,8 +36,8 @@ export function multiHeadFigure(context, surroundings) {
   const { lesson, host } = context;
   const painter = new Painter(host, lesson);
   const around = frame(context, surroundings);
-  /** @type {Model | null} */
-  let model = null;
+  /** What the maps show: the present state may be ahead of it. @type {Model | null} */
+  let drawn = null;
   /** @type {Cell | null} */
   let looked = null;
   /** Whether the figure stood without numbers: one that is made anew in another language has them at once. */
@@ -55,10 +55,7 @@ export function multiHeadFigure(context, surroundings) {
   /** @param {Cell | null} cell */
   const look = (cell) => {
     looked = cell;
-    if (!model) return;
-    // The state may be ahead of the numbers, which have other heads then, or other cells.
-    const { state } = model.result ?? model;
-    cellReader.update({ ...model, state }, looked);
+    if (drawn) cellReader.update(drawn, looked);
   };
 
   const tokens = tokensPanel(context, point);
@@ -83,10 +80,10 @@ export function multiHeadFigure(context, surroundings) {
   element.classList.toggle('inspected', around.shows('inspector'));
   const maps = [steps, large, multiples];
   const beside = () => {
-    if (!model) return;
-    shapes.update(model);
-    torch.update(model);
-    cellReader.update(model, looked);
+    if (!drawn) return;
+    shapes.update(drawn);
+    torch.update(drawn);
+    cellReader.update(drawn, looked);
   };
 
   return {
@@ -94,15 +91,14 @@ export function multiHeadFigure(context, surroundings) {
     notices: around.notices,
     setBusy: around.setBusy,
     updateInputs(next, can) {
-      model = next;
       stoodEmpty ||= !next.result;
       element.classList.toggle('cross', next.state.cross);
       around.update(next, can);
       tokens.update(next);
     },
     updateOutputs(next) {
-      model = next;
       if (!next.result) return;
+      drawn = next;
       element.classList.remove('waiting');
       const { Tq, Tk } = lesson.sizes(next.result.state);
       center.style.setProperty('--rows', String(Tq));
