@@ -104,10 +104,11 @@ export class Core {
   #exports;
   /** @type {WebAssembly.Module} */
   #module;
-  /** Whether a model lives here, which a new instance would not hold. */
-  #kept = false;
+  /** Tensors of a model that lives here, which a new instance would not hold. */
+  #kept = 0;
   /** What stopped the core with a model in it. @type {unknown} */
   #lost;
+  #recording = false;
   /** @type {Layout} */
   layout;
 
@@ -156,11 +157,20 @@ export class Core {
   }
 
   /**
-   * Drops the tape and sets what will be overridden on the next one.
-   * @param {Override[]} [overrides]
+   * Drops the tape and computes a new one; after a failure it is empty.
+   * @template T
+   * @param {Override[] | undefined} overrides  of its tensors
+   * @param {() => T} compute
+   * @returns {T}
    */
-  begin(overrides) {
-    const list = overridesOf(overrides);
+  record(overrides, compute) {
+    const list = overridesOf(overrides).map(checkOverride);
+    if (this.#recording) {
+      throw new AttentionError(
+        'BAD_VALUE',
+        'this call came in the middle of another one of the same engine or model, which read its options',
+      );
+    }
     if (this.#lost) {
       throw new AttentionError(
         'TRAP',
@@ -169,10 +179,20 @@ export class Core {
       );
     }
     this.#exports.reset();
-    for (const override of list) {
-      const { name, at, value } = checkOverride(override);
-      const indices = Int32Array.from(at, (index) => index ?? -1);
-      this.call('override', this.text(name), at.length, this.bytes(indices), value);
+    this.#recording = true;
+    try {
+      for (const { name, at, value } of list) {
+        const indices = Int32Array.from(at, (index) => index ?? -1);
+        this.call('override', this.text(name), at.length, this.bytes(indices), value);
+      }
+      const result = compute();
+      this.call('overrides_check');
+      return result;
+    } catch (error) {
+      this.#exports.reset();
+      throw error;
+    } finally {
+      this.#recording = false;
     }
   }
 
@@ -199,7 +219,6 @@ export class Core {
       const option = this.#text(this.#exports.option()) || undefined;
       const codes = Object.entries(this.layout.status);
       const code = codes.find(([, value]) => value === status)?.[0] ?? 'TRAP';
-      this.#exports.reset();
       throw new AttentionError(code, message, { option });
     }
     return result;
@@ -208,12 +227,7 @@ export class Core {
   /** What the tape holds now stays: the parameters of a model. */
   keep() {
     this.call('keep');
-    this.#kept = true;
-  }
-
-  /** Fails when an override of begin() named no tensor of this tape. */
-  finish() {
-    this.call('overrides_check');
+    this.#kept = this.tensors().length;
   }
 
   // ---- into the core ---------------------------------------------------------------------------
@@ -491,6 +505,13 @@ export class Core {
         ? `there is no tensor ${show(name)}: nothing has been computed yet`
         : `there is no tensor ${show(name)}; there are ${names.join(', ')}`,
     );
+  }
+
+  /** @returns {TensorInfo[]}  what the last pass computed that an override can reach; none when it failed */
+  computed() {
+    return this.tensors()
+      .slice(this.#kept)
+      .filter(({ op }) => op !== 'decode');
   }
 
   /** @returns {TensorInfo[]}  in the order of computation */

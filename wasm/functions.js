@@ -128,15 +128,19 @@ export class Engine {
     const given = toTensor(scores, 'scores');
     const shape = fourAxes(given, 'scores');
     const core = this.#core;
-    core.begin(options.overrides);
-    const pointer = core.input('scores', reshape(given, shape), ['B', 'h', 'Tq', 'Tk']);
-    const fields = attentionFields(core, options, {
-      batched: given.shape.length > 2,
-      heads: shape[1],
+    return core.record(options.overrides, () => {
+      const pointer = core.input('scores', reshape(given, shape), ['B', 'h', 'Tq', 'Tk']);
+      const fields = attentionFields(core, options, {
+        batched: given.shape.length > 2,
+        heads: shape[1],
+      });
+      const weights = core.call(
+        'masked_softmax',
+        pointer,
+        core.struct('attention_options', fields),
+      );
+      return { weights: reshape(core.read(weights), given.shape), ...rowFlags(core) };
     });
-    const weights = core.call('masked_softmax', pointer, core.struct('attention_options', fields));
-    core.finish();
-    return { weights: reshape(core.read(weights), given.shape), ...rowFlags(core) };
   }
 
   /**
@@ -178,25 +182,25 @@ export class Engine {
           'all must be [T, D], [B, T, D] or [B, h, T, D]',
       );
     }
-    core.begin(options.overrides);
-    const inputs = [
-      core.input('query', reshape(query, fourAxes(query, 'q')), ['B', 'h', 'Tq', 'D']),
-      core.input('key', reshape(key, fourAxes(key, 'k')), ['B', 'h', 'Tk', 'D']),
-      core.input('value', reshape(value, fourAxes(value, 'v')), ['B', 'h', 'Tk', 'D']),
-    ];
-    const fields = {
-      ...attentionFields(core, options, {
-        batched: rank > 2,
-        heads: rank === 4 ? query.shape[1] : 1,
-      }),
-      ...scoreFields(core, options.score, options.params, 'params'),
-    };
-    const output = core.call('attention', ...inputs, core.struct('attention_options', fields));
-    core.finish();
-    return {
-      output: withAxes(core.read(output), rank),
-      ...attentionResult(core, options, rank),
-    };
+    return core.record(options.overrides, () => {
+      const inputs = [
+        core.input('query', reshape(query, fourAxes(query, 'q')), ['B', 'h', 'Tq', 'D']),
+        core.input('key', reshape(key, fourAxes(key, 'k')), ['B', 'h', 'Tk', 'D']),
+        core.input('value', reshape(value, fourAxes(value, 'v')), ['B', 'h', 'Tk', 'D']),
+      ];
+      const fields = {
+        ...attentionFields(core, options, {
+          batched: rank > 2,
+          heads: rank === 4 ? query.shape[1] : 1,
+        }),
+        ...scoreFields(core, options.score, options.params, 'params'),
+      };
+      const output = core.call('attention', ...inputs, core.struct('attention_options', fields));
+      return {
+        output: withAxes(core.read(output), rank),
+        ...attentionResult(core, options, rank),
+      };
+    });
   }
 
   /**
@@ -231,28 +235,28 @@ export class Engine {
     const core = this.#core;
     const tensors = [toTensor(q, 'q'), toTensor(k, 'k'), toTensor(v, 'v')];
     const batched = sequences(tensors, ['q', 'k', 'v']);
-    core.begin(options.overrides);
-    const [queries, keys, values] = tensors.map((tensor, i) =>
-      core.input(
-        ['queries', 'keys', 'values'][i],
-        reshape(tensor, batched ? tensor.shape : [1, ...tensor.shape]),
-        ['B', i ? 'Tk' : 'Tq', 'D'],
-      ),
-    );
-    const weights = core.struct(
-      'multi_head_weights',
-      weightFields(core, options.params, MULTI_HEAD),
-    );
-    const fields = multiHeadFields(core, options, batched);
-    const output = core.call(
-      'multi_head_attention',
-      ...[queries, keys, values, weights, core.struct('attention_options', fields)],
-    );
-    if (options.needWeights !== false) {
-      core.call('mean_heads', core.text('mean_weights'), core.find('weights'));
-    }
-    core.finish();
-    return multiHeadResult(core, core.read(output), options, batched);
+    return core.record(options.overrides, () => {
+      const [queries, keys, values] = tensors.map((tensor, i) =>
+        core.input(
+          ['queries', 'keys', 'values'][i],
+          reshape(tensor, batched ? tensor.shape : [1, ...tensor.shape]),
+          ['B', i ? 'Tk' : 'Tq', 'D'],
+        ),
+      );
+      const weights = core.struct(
+        'multi_head_weights',
+        weightFields(core, options.params, MULTI_HEAD),
+      );
+      const fields = multiHeadFields(core, options, batched);
+      const output = core.call(
+        'multi_head_attention',
+        ...[queries, keys, values, weights, core.struct('attention_options', fields)],
+      );
+      if (options.needWeights !== false) {
+        core.call('mean_heads', core.text('mean_weights'), core.find('weights'));
+      }
+      return multiHeadResult(core, core.read(output), options, batched);
+    });
   }
 
   /**
@@ -285,31 +289,35 @@ export class Engine {
     checkParts('params', options.params, [
       ...['attention', ...Object.keys(NORMS), ...Object.keys(FEED_FORWARD)],
     ]);
-    core.begin(options.overrides);
-    const pointer = core.input('x', batched ? input : reshape(input, [1, ...input.shape]), [
-      ...['B', 'T', 'H'],
-    ]);
-    const { attention, linear1, linear2, norm1, norm2 } = options.params;
-    const weights = core.struct('encoder_layer_weights', {
-      attention: weightFields(core, attention, MULTI_HEAD, 'attention.', 'params.attention'),
-      ...weightFields(core, { norm1, norm2 }, NORMS),
-      feed_forward: weightFields(core, { linear1, linear2 }, FEED_FORWARD),
+    return core.record(options.overrides, () => {
+      const pointer = core.input('x', batched ? input : reshape(input, [1, ...input.shape]), [
+        ...['B', 'T', 'H'],
+      ]);
+      const { attention, linear1, linear2, norm1, norm2 } = options.params;
+      const weights = core.struct('encoder_layer_weights', {
+        attention: weightFields(core, attention, MULTI_HEAD, 'attention.', 'params.attention'),
+        ...weightFields(core, { norm1, norm2 }, NORMS),
+        feed_forward: weightFields(core, { linear1, linear2 }, FEED_FORWARD),
+      });
+      const fields = {
+        attention: multiHeadFields(core, options, batched),
+        norm: options.norm,
+        activation: options.activation,
+        eps: number(options.eps, 'eps'),
+      };
+      const output = core.call(
+        'encoder_layer',
+        ...[pointer, weights, core.struct('encoder_layer_options', fields)],
+      );
+      if (options.needWeights !== false) {
+        core.call(
+          'mean_heads',
+          core.text('attention.mean_weights'),
+          core.find('attention.weights'),
+        );
+      }
+      return multiHeadResult(core, core.read(output), options, batched, 'attention.');
     });
-    const fields = {
-      attention: multiHeadFields(core, options, batched),
-      norm: options.norm,
-      activation: options.activation,
-      eps: number(options.eps, 'eps'),
-    };
-    const output = core.call(
-      'encoder_layer',
-      ...[pointer, weights, core.struct('encoder_layer_options', fields)],
-    );
-    if (options.needWeights !== false) {
-      core.call('mean_heads', core.text('attention.mean_weights'), core.find('attention.weights'));
-    }
-    core.finish();
-    return multiHeadResult(core, core.read(output), options, batched, 'attention.');
   }
 
   /**
@@ -393,16 +401,17 @@ export class Engine {
       });
     }
     const core = this.#core;
-    core.begin();
-    return core.read(
-      core.call(
-        'sinusoidal',
-        core.text('output'),
-        required(integer(length, 'length'), 'length'),
-        required(integer(hiddens, 'hiddens', 1), 'hiddens'),
-        integer(offset, 'offset') ?? 0,
-      ),
-    );
+    return core.record([], () => {
+      return core.read(
+        core.call(
+          'sinusoidal',
+          core.text('output'),
+          required(integer(length, 'length'), 'length'),
+          required(integer(hiddens, 'hiddens', 1), 'hiddens'),
+          integer(offset, 'offset') ?? 0,
+        ),
+      );
+    });
   }
 
   /**
@@ -455,15 +464,16 @@ export class Engine {
     for (const size of sizes) required(integer(size, 'shape'), 'shape');
     checkRank(sizes, 'shape');
     const core = this.#core;
-    core.begin();
-    const shape = core.shape(sizes, ['A', 'B', 'C', 'D']);
-    return core.read(
-      core.call(
-        'random_tensor',
-        ...[core.text(text(name, 'name')), shape.rank, shape.shape, shape.axes, seed(from) ?? 0],
-        core.choice('distribution', distribution, 'distribution'),
-      ),
-    );
+    return core.record([], () => {
+      const shape = core.shape(sizes, ['A', 'B', 'C', 'D']);
+      return core.read(
+        core.call(
+          'random_tensor',
+          ...[core.text(text(name, 'name')), shape.rank, shape.shape, shape.axes, seed(from) ?? 0],
+          core.choice('distribution', distribution, 'distribution'),
+        ),
+      );
+    });
   }
 
   /**
@@ -511,10 +521,10 @@ export class Engine {
   #rows(x, options, run) {
     const input = toTensor(x, 'x');
     const core = this.#core;
-    core.begin(options.overrides);
-    const letters = ['B', 'h', 'T', 'D'].slice(-Math.max(1, input.shape.length));
-    const output = run(core, core.input('x', input, letters));
-    core.finish();
-    return core.read(output);
+    return core.record(options.overrides, () => {
+      const letters = ['B', 'h', 'T', 'D'].slice(-Math.max(1, input.shape.length));
+      const output = run(core, core.input('x', input, letters));
+      return core.read(output);
+    });
   }
 }

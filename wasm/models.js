@@ -26,8 +26,6 @@ import { toTensor } from './tensor.js';
 export class Model {
   /** @type {Override[]} */
   #overrides = [];
-  /** The tape may be empty after a failure. @type {TensorInfo[]} */
-  #known = [];
 
   /** @param {Core} core  its own */
   constructor(core) {
@@ -73,22 +71,14 @@ export class Model {
 
   /**
    * From the next forward pass on, this cell has this value and what follows is computed from it. Name and
-   * axes are checked here; a pass with too few tokens for the cell fails and says so, and the override
-   * stays for the next one.
-   * @param {string} name  of a tensor of the last forward pass, or of any before the first
+   * axes are checked here against the last pass; without one, after a failure too, the next pass checks
+   * them. A pass with too few tokens for the cell fails and says so, and the override stays for the next one.
+   * @param {string} name  of a tensor of forward passes; parameters are changed by load()
    * @param {{ at: (number | null)[], value: number }} cell  an index for each axis; null: all of it
    */
   override(name, cell) {
     const override = checkOverride({ ...cell, name });
-    const { shape, axes } = this.#describe(name);
-    const { at } = override;
-    if (at.length !== shape.length) {
-      throw new AttentionError(
-        'BAD_SHAPE',
-        `an override of ${name} names ${at.length} axes; it has ${shape.length}, [${axes}]`,
-        { option: 'overrides' },
-      );
-    }
+    this.#checkFits(override);
     this.#overrides.push(override);
   }
 
@@ -96,17 +86,25 @@ export class Model {
     this.#overrides = [];
   }
 
-  /** @param {string} name */
-  #describe(name) {
-    const tensors = this.tensors();
-    if (tensors.length > 0) this.#known = tensors;
-    const info = this.#known.find((tensor) => tensor.name === name);
-    if (info) return info;
-    throw new AttentionError(
-      'NOT_FOUND',
-      `an override names "${name}"; there are ${this.#known.map((tensor) => tensor.name).join(', ')}`,
-      { option: 'overrides' },
-    );
+  /** @param {Override} override */
+  #checkFits({ name, at }) {
+    const computed = this.core.computed();
+    if (computed.length === 0) return;
+    const info = computed.find((tensor) => tensor.name === name);
+    if (!info) {
+      throw new AttentionError(
+        'NOT_FOUND',
+        `an override names "${name}"; the last pass computed ${computed.map((tensor) => tensor.name).join(', ')}`,
+        { option: 'overrides' },
+      );
+    }
+    if (at.length !== info.shape.length) {
+      throw new AttentionError(
+        'BAD_SHAPE',
+        `an override of ${name} names ${at.length} axes; it has ${info.shape.length}, [${info.axes}]`,
+        { option: 'overrides' },
+      );
+    }
   }
 
   /**
@@ -117,10 +115,7 @@ export class Model {
    * @returns {T}
    */
   record(overrides, compute) {
-    this.core.begin([...this.#overrides, ...overridesOf(overrides)]);
-    const result = compute();
-    this.core.finish();
-    return result;
+    return this.core.record([...this.#overrides, ...overridesOf(overrides)], compute);
   }
 }
 

@@ -90,6 +90,27 @@ function checkEntry(name, entry) {
 }
 
 /**
+ * JSON.parse() would take the last of them.
+ * @param {string} json  valid
+ * @returns {string | undefined}  a name that an object in it has twice
+ */
+function repeatedName(json) {
+  /** @type {Set<string>[]} */
+  const open = [];
+  for (const [token, string, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (colon) {
+      const name = JSON.parse(string);
+      const names = open[open.length - 1];
+      if (names.has(name)) return name;
+      names.add(name);
+    }
+  }
+  return undefined;
+}
+
+/**
  * @param {Uint8Array} bytes
  * @returns {{ header: Record<string, any>, data: DataView }}
  */
@@ -103,18 +124,21 @@ function readHeader(bytes) {
   if (length > room) {
     refuse(`the file announces a header of ${length} bytes; only ${room} follow`);
   }
+  let text = '';
   let header;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
       bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length),
     );
     header = JSON.parse(text);
   } catch (cause) {
     refuse(`the first ${length} bytes are no safetensors header`, cause);
   }
-  if (typeof header !== 'object' || header === null || Array.isArray(header)) {
-    refuse(`the safetensors header is ${show(header)}, which is no object`);
+  if (!text.startsWith('{')) {
+    refuse(`the safetensors header starts with ${show(text.slice(0, 20))}; it must start with {`);
   }
+  const twice = repeatedName(text);
+  if (twice !== undefined) refuse(`the safetensors header names ${show(twice)} twice`);
   const start = bytes.byteOffset + LENGTH_BYTES + length;
   return { header, data: new DataView(bytes.buffer, start, room - length) };
 }

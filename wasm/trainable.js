@@ -71,6 +71,8 @@ export class TrainableModel extends Model {
   /** By name, in the order of the tape. @type {Map<string, number>} */
   #parameters;
   #training;
+  /** Whether the gradients are those of a step. */
+  #stepped = false;
 
   /**
    * @param {Core} core  its own
@@ -78,9 +80,8 @@ export class TrainableModel extends Model {
    */
   constructor(core, create) {
     super(core);
-    core.begin();
     /** @protected */
-    this.pointer = create();
+    this.pointer = core.record([], create);
     this.#training = core.call('new_training');
     core.keep();
     this.#parameters = core.written('parameter');
@@ -101,11 +102,14 @@ export class TrainableModel extends Model {
 
   /**
    * @param {{ names?: Names }} [options]
-   * @returns {Record<string, Tensor>}  of the last step of training, before clipping
+   * @returns {Record<string, Tensor>}  of the last step of training since the last load(), before clipping
    */
   gradients(options = {}) {
-    if (this.steps === 0) {
-      throw new AttentionError('NOT_FOUND', 'there are no gradients: no step has been trained yet');
+    if (!this.#stepped) {
+      throw new AttentionError(
+        'NOT_FOUND',
+        'there are no gradients: no step has been trained with these parameters yet',
+      );
     }
     return this.#collect('gradients', options, (pointer) => this.core.gradient(pointer));
   }
@@ -156,15 +160,17 @@ export class TrainableModel extends Model {
     }
     const tensors = stacks.map(({ name, parts }) => this.#fitting(given, name, parts));
     const training = this.#trainingOf(moments, steps);
-    this.core.begin();
-    for (const [i, { parts }] of stacks.entries()) {
-      for (const [j, own] of parts.entries()) {
-        const pointer = /** @type {number} */ (this.#parameters.get(own));
-        this.core.write(pointer, part(tensors[i], parts.length, j).data);
+    this.core.record([], () => {
+      for (const [i, { parts }] of stacks.entries()) {
+        for (const [j, own] of parts.entries()) {
+          const pointer = /** @type {number} */ (this.#parameters.get(own));
+          this.core.write(pointer, part(tensors[i], parts.length, j).data);
+        }
       }
-    }
-    this.core.call('restart_training', this.#training);
+      this.core.call('restart_training', this.#training);
+    });
     if (training) this.core.setTraining(this.#training, training);
+    this.#stepped = false;
   }
 
   /**
@@ -205,6 +211,13 @@ export class TrainableModel extends Model {
       throw new AttentionError(
         'BAD_SHAPE',
         `${STATE.moments} has ${data.length} numbers; the model has 2 × ${count}`,
+      );
+    }
+    const bad = data.findIndex((x, i) => !Number.isFinite(x) || (i >= count && x < 0));
+    if (bad >= 0) {
+      throw new AttentionError(
+        'BAD_VALUE',
+        `${STATE.moments} has ${data[bad]} at ${bad}; all must be finite, the second ${count} at least 0`,
       );
     }
     const done = toTensor(steps, STATE.steps).data;
@@ -266,6 +279,7 @@ export class TrainableModel extends Model {
       clip: number(options.clip, 'clip'),
     });
     core.call('train_step', this.#training, loss, fields);
+    this.#stepped = true;
     return {
       loss: core.read(loss).data[0],
       gradientNorm: core.field(this.#training, 'training', 'gradient_norm'),

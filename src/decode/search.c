@@ -286,6 +286,5 @@ attn_tensor *attn_search(attn_tape *tape, const attn_decoder *decoder, const att
     decoder->follow(decoder->state, in.parents, in.rows);
     attn_tape_back(tape, place); /* the last step's tensors stay */
   }
-  attn_finish(tape, in.out_scores);
-  return attn_finish(tape, in.out);
+  return ATTN_READY(tape, in.out) ? in.out : NULL; /* results of a search: no override fits them */
 }

@@ -395,6 +395,7 @@ attn_status attn_overrides_check(attn_tape *tape) {
   for (const override *edit = tape->overrides; edit; edit = edit->next)
     if (!edit->applied)
       attn_fail_at(tape, "overrides", ATTN_NOT_FOUND,
-                   "an override names \"%s\"; no tensor here has that name", edit->name);
+                   "an override names \"%s\"; nothing that this pass computes has that name",
+                   edit->name);
   return tape->status;
 }

@@ -77,7 +77,9 @@ static void fail_for_gradient(attn_tape *tape, const attn_training *training) {
 
 attn_status attn_train_step(attn_tape *tape, attn_training *training, attn_tensor *loss,
                             const attn_training_options *options) {
-  if (!ATTN_READY(tape, loss) || !attn_check_training(tape, options)) return attn_tape_status(tape);
+  if (!ATTN_READY(tape, loss) || !attn_check_training(tape, options) ||
+      attn_overrides_check(tape) != ATTN_OK)
+    return attn_tape_status(tape);
   training->loss = loss->data[0];
   if (!is_finite(training->loss)) {
     fail_for_loss(tape, loss, training->steps + 1);

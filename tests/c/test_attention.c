@@ -447,7 +447,8 @@ static void the_fused_path_says_that_it_has_no_weights_to_edit(void) {
   attn_override(tape, "weights", SHAPE(0, 0, 0, 0), 1);
   CHECK(run_call(0) != NULL);
   attn_overrides_check(tape);
-  CHECK_FAILED(ATTN_NOT_FOUND, "an override names \"weights\"; no tensor here has that name");
+  CHECK_FAILED(ATTN_NOT_FOUND,
+               "an override names \"weights\"; nothing that this pass computes has that name");
 }
 
 int main(void) {

@@ -244,7 +244,8 @@ static void overrides_name_the_tensor_behind_its_scopes(void) {
   override("a.x", SHAPE(0), 9);
   check_numbers(counted("x", SHAPE(1)), (attn_real[]){0});
   CHECK_EQUAL(attn_overrides_check(tape), ATTN_NOT_FOUND);
-  CHECK_FAILED(ATTN_NOT_FOUND, "an override names \"a.x\"; no tensor here has that name");
+  CHECK_FAILED(ATTN_NOT_FOUND,
+               "an override names \"a.x\"; nothing that this pass computes has that name");
   fresh();
   attn_scope_enter(tape, "a");
   override("a.x", SHAPE(0), 9);

@@ -6,6 +6,7 @@ import test from 'node:test';
 import {
   assertClose,
   assertEqual,
+  assertFails,
   assertSame,
   engines,
   filled,
@@ -308,6 +309,33 @@ test('model: both binaries give the same bits for every tensor', () => {
       assertSame(models[0].tensor(name), models[1].tensor(name), name);
     }
   }
+});
+
+onEachEngine('model: an override after a failed call waits for the next pass', (engine) => {
+  const model = layerOf(engine);
+  const { weights } = model.forward({ source: SOURCE });
+  assert.throws(() => model.forward({ source: SOURCE, temperature: -1 }));
+  model.override('attention.weights', { at: [0, 0, 4, 0], value: 0.5 });
+  assert.equal(model.forward({ source: SOURCE }).weights.data[4 * 5], 0.5);
+  model.clearOverrides();
+  assert.throws(() => model.forward({ source: SOURCE, temperature: -1 }));
+  model.override('attention.wieghts', { at: [0, 0, 4, 0], value: 0.5 });
+  assertFails(() => model.forward({ source: SOURCE }), 'NOT_FOUND', 'attention.wieghts');
+  model.clearOverrides();
+  assertSame(model.forward({ source: SOURCE }).weights, weights);
+});
+
+onEachEngine('model: a call from within another one is refused', (engine) => {
+  const x = [[1, 2]];
+  const { output } = engine.attention(x, x, x);
+  const nested = {
+    get scale() {
+      engine.attention([[9]], [[9]], [[9]]);
+      return true;
+    },
+  };
+  assertFails(() => engine.attention(x, x, x, nested), 'BAD_VALUE', 'in the middle');
+  assertSame(engine.attention(x, x, x).output, output);
 });
 
 onEachEngine('model: an override that fits nothing is refused at the door', (engine) => {

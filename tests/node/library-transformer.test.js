@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { decodeSafetensors } from '../../wasm/safetensors.js';
 import {
   assertClose,
   assertFails,
@@ -228,6 +229,57 @@ onEachEngine(
     assert.equal(model.steps, 0);
   },
 );
+
+onEachEngine('transformer: what no pass computes is not overridden', (engine) => {
+  const model = engine.transformer(SMALL);
+  const at = [0, 0];
+  const decoded = model.decode(INPUT, { bos: 2 });
+  for (const name of ['decoded_tokens', 'decoded_scores', 'output.weight', 'position', 'nothing']) {
+    model.decode(INPUT, { bos: 2 });
+    assertFails(() => model.override(name, { at, value: 1.5 }), 'NOT_FOUND', name, 'logits');
+    const overrides = [{ name, at, value: 1.5 }];
+    assertFails(() => model.decode({ ...INPUT, overrides }, { bos: 2 }), 'NOT_FOUND', name);
+    const before = hash(model.parameters());
+    assertFails(() => model.trainStep({ ...BATCH, overrides }), 'NOT_FOUND', name);
+    assert.equal(hash(model.parameters()), before, 'nothing was trained');
+    assert.equal(model.steps, 0);
+  }
+  assert.deepEqual(model.decode(INPUT, { bos: 2 }), decoded);
+});
+
+onEachEngine('transformer: gradients are those of these parameters', (engine) => {
+  const model = engine.transformer(SMALL);
+  model.trainStep(BATCH);
+  const saved = model.save({ training: true });
+  model.gradients();
+  model.load(saved);
+  assert.equal(model.steps, 1);
+  assertFails(() => model.gradients(), 'NOT_FOUND', 'no step');
+  model.trainStep(BATCH);
+  model.gradients();
+});
+
+onEachEngine('transformer: moments that no training has are refused', (engine) => {
+  const model = engine.transformer(SMALL);
+  model.trainStep(BATCH);
+  const state = decodeSafetensors(model.save({ training: true })).tensors;
+  const before = hash(model.parameters());
+  const { shape, data } = state['training.moments'];
+  for (const [at, value] of [
+    [0, Number.NaN],
+    [shape[1] - 1, Infinity],
+    [shape[1], -1e-9],
+    [2 * shape[1] - 1, Number.NaN],
+  ]) {
+    const moments = { shape, data: data.map((x, i) => (i === at ? value : x)) };
+    assertFails(() => model.load({ ...state, 'training.moments': moments }), VALUE, at);
+  }
+  model.load({
+    ...state,
+    'training.moments': { shape, data: data.map((x, i) => (i === 0 ? -1 : x)) },
+  });
+  assert.equal(hash(model.parameters()), before);
+});
 
 // ---- decoding ------------------------------------------------------------------------------------
 

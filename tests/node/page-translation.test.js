@@ -336,6 +336,9 @@ test('a head that is not there cannot be silenced; decoding leaves the model as 
     },
   );
   assert.deepEqual(fewer.silenced, [`${name}/0`]);
+  // A click may come from a figure that still shows heads of before.
+  const late = transformer.reduce(fewer, { type: 'silence', block: name, head: 3, off: true });
+  assert.deepEqual(late.silenced, [`${name}/0`]);
   const trained = transformer.reduce(transformer.defaults, { type: 'load', values: { step: 70 } });
   for (const values of [{ positions: 'as-d2l' }, { cache: 'none' }, { method: 'beam' }]) {
     assert.equal(transformer.reduce(trained, { type: 'set', values }).step, 70);

@@ -39,6 +39,13 @@ const entry = (shape, start, end, dtype = 'F32') => ({
   data_offsets: [start, end],
 });
 
+test('safetensors: what looks like a name twice is read', () => {
+  const odd = { 'a"': entry([1], 0, 4), 'a\\"': entry([1], 4, 8), a: entry([1], 8, 12) };
+  const metadata = { a: '"a": {', dtype: 'x' };
+  const { tensors } = decodeSafetensors(file({ ...odd, __metadata__: metadata }, 12));
+  assert.deepEqual(Object.keys(tensors), Object.keys(odd));
+});
+
 test('safetensors: what was written is read again', () => {
   const bytes = encodeSafetensors(TENSORS, { from: 'here' });
   const { tensors, metadata } = decodeSafetensors(bytes);
@@ -78,7 +85,9 @@ for (const [what, bytes, ...words] of [
   ['a header of 2^63 bytes', file({}, 0, 2n ** 63n), 'a header of 92233720368547'],
   ['a header that is no JSON', file('{"x":'), 'header'],
   ['a header that is no UTF-8', file('{}', 0).fill(0xff, 8), 'header'],
-  ['a header that is a list', file('[]'), 'no object'],
+  ['a header that is a list', file('[]'), '"[]"', '{'],
+  ['a header behind a byte order mark', file('\ufeff{}'), 'header'],
+  ['a header behind spaces', file('  {}'), '"  {}"', '{'],
   ['an HTML page', new TextEncoder().encode('<!doctype html><title>404</title>'), 'header'],
   ['a tensor that is a number', file({ x: 3 }), '"x"', 3],
   ['half precision', file({ x: entry([2], 0, 4, 'F16') }, 4), 'x', '"F16"', 'F32'],
@@ -96,7 +105,20 @@ for (const [what, bytes, ...words] of [
   [
     'a name twice',
     file(`{"x":${JSON.stringify(entry([1], 0, 4))},"x":${JSON.stringify(entry([1], 4, 8))}}`, 8),
-    ...['x', 'hole', 4, 0],
+    ...['"x" twice'],
+  ],
+  [
+    'a name twice for the same numbers',
+    file(
+      `{"x":${JSON.stringify(entry([1], 0, 4))},"\\u0078":${JSON.stringify(entry([1], 0, 4))}}`,
+      4,
+    ),
+    ...['"x" twice'],
+  ],
+  [
+    'a dtype twice',
+    file('{"x":{"dtype":"F16","dtype" :"F32","shape":[1],"data_offsets":[0,4]}}', 4),
+    ...['"dtype" twice'],
   ],
   ['a hole', file({ x: entry([1], 0, 4), y: entry([1], 8, 12) }, 12), 'y', 'hole', 8, 4],
 ]) {

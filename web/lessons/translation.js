@@ -349,12 +349,15 @@ export function translationLesson(lesson) {
         const others = state.edits.filter(
           (/** @type {Edit} */ edit) => edit.name !== name || edit.at.join() !== at.join(),
         );
-        return { ...state, edits: value === null ? others : [...others, { name, at, value }] };
+        return settle({
+          ...state,
+          edits: value === null ? others : [...others, { name, at, value }],
+        });
       }
       case 'silence': {
         const name = `${intent.block}/${intent.head}`;
         const others = state.silenced.filter((/** @type {string} */ other) => other !== name);
-        return { ...state, silenced: intent.off ? [...others, name] : others };
+        return settle({ ...state, silenced: intent.off ? [...others, name] : others });
       }
       case 'load':
         return settle({ ...defaults, ...intent.values });
