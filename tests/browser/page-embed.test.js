@@ -100,7 +100,7 @@ eachBrowser((browser) => {
     );
     // Firefox lets a sandboxed frame write to the clipboard.
     await figure.press('Copy link');
-    if (browser.name === 'chromium') await shown('index\\.html');
+    if (browser.name === 'chromium') await shown('/embed\\.html\\?lang=en$');
     else
       await figure.until((root) => root.querySelector('.export')?.textContent?.includes('Copied'));
     page.errors.length = 0; // Chromium reports the refused clipboard

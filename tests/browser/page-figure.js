@@ -227,6 +227,18 @@ export async function figureOn(page) {
       await control.evaluate((element) => element.click());
     },
 
+    /** What an entry of the menu copies. @param {string} entry @returns {Promise<string>} */
+    copied: async (entry) => {
+      await page.evaluate(() => {
+        const writeText = async (/** @type {string} */ copied) => Object.assign(window, { copied });
+        Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+        Object.assign(window, { copied: '' });
+      });
+      await figure.press(entry);
+      const text = await page.waitForFunction(() => /** @type {any} */ (window).copied);
+      return /** @type {any} */ (text.jsonValue());
+    },
+
     /**
      * Replaces what a field holds, as a person does.
      * @param {import('puppeteer-core').ElementHandle<Element>} field

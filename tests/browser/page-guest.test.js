@@ -281,7 +281,7 @@ eachBrowser((browser) => {
 
   test('a figure too large for a link still goes into a file', async () => {
     const page = await browser.open(
-      `<script>window.CompressionStream = class { constructor() { return new TransformStream(); } };</script>${script}${figureMarkup}`,
+      `<script>window.CompressionStream = class { constructor() { return new TransformStream(); } };</script>${script}<attention-playground follow-hash lang="en"></attention-playground>`,
       { policy: null },
     );
     const figure = await figureOn(page);

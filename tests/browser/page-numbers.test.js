@@ -211,22 +211,7 @@ eachBrowser((browser) => {
   test('copied text: link, embed code, PyTorch; by hand where the clipboard is refused', async () => {
     const figure = await openFigure(browser);
     await figure.after(() => figure.press('Causal'));
-    await figure.page.evaluate(() => {
-      Object.defineProperty(navigator, 'clipboard', {
-        value: {
-          writeText: async (/** @type {string} */ text) => {
-            if (/** @type {any} */ (window).refuse) throw new DOMException('no', 'NotAllowedError');
-            /** @type {any} */ (window).copied = text;
-          },
-        },
-      });
-    });
-    const copied = async (/** @type {string} */ entry) => {
-      await figure.page.evaluate(() => delete (/** @type {any} */ (window).copied));
-      await figure.press(entry);
-      const text = await figure.page.waitForFunction(() => /** @type {any} */ (window).copied);
-      return /** @type {string} */ (await text.jsonValue());
-    };
+    const { copied } = figure;
     const link = await copied('Copy link');
     assert.match(link, /\/dist\/index\.html#v1\./);
     const hash = new URL(link).hash;
@@ -240,7 +225,11 @@ eachBrowser((browser) => {
     const torch = await copied('Copy as PyTorch');
     assert.match(torch, /import torch/);
     assert.match(torch, /tril\(Tk - Tq\)/);
-    await figure.page.evaluate(() => Object.assign(window, { refuse: true }));
+    await figure.page.evaluate(() => {
+      navigator.clipboard.writeText = async () => {
+        throw new DOMException('no', 'NotAllowedError');
+      };
+    });
     await figure.press('Copy link');
     await figure.until(
       (root) => !(/** @type {HTMLElement} */ (root.querySelector('.by-hand')).hidden),

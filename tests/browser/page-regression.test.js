@@ -260,30 +260,20 @@ eachBrowser((browser) => {
       );
     assert.deepEqual((await row())[1], ['Multi-head attention', 'page']);
     assert.deepEqual((await row()).length, Object.keys(lessons).length);
-    await Promise.all([page.waitForNavigation(), page.click('nav a')]);
+    await page.click('nav a');
     await page.waitForFunction(() =>
       document
         .querySelector('attention-playground')
         ?.shadowRoot?.querySelector('.playground:not(.waiting) .handle'),
     );
     assert.deepEqual((await row())[0], ['Kernel regression', 'page']);
-    await page.evaluate(() => {
-      Object.defineProperty(navigator, 'clipboard', {
-        value: {
-          writeText: async (/** @type {string} */ text) => Object.assign(window, { copied: text }),
-        },
-      });
-    });
     for (const [entry, pattern] of /** @type {const} */ ([
       ['Copy link', /index\.html\?lesson=kernel-regression$/],
       ['Copy embed code', /<attention-playground lesson="kernel-regression" lang=/],
       ['Copy frame code', /embed\.html\?lesson=kernel-regression&amp;lang=/],
       ['Copy as PyTorch', /queries = torch\.arange\(251\)/],
     ])) {
-      await page.evaluate(() => delete (/** @type {any} */ (window).copied));
-      await figure.press(entry);
-      const copied = await page.waitForFunction(() => /** @type {any} */ (window).copied);
-      assert.match(/** @type {string} */ (await copied.jsonValue()), pattern);
+      assert.match(await figure.copied(entry), pattern);
     }
   });
 });

@@ -1,6 +1,5 @@
 /**
- * Where this script was loaded from, and the addresses made from it: the page that shows a state, and
- * the code that puts it into another page.
+ * The address of the page a figure stands in, and the code that puts what it shows into another page.
  */
 import { defaultLesson } from '../lessons/index.js';
 
@@ -17,22 +16,14 @@ function beside(file) {
 }
 
 /**
- * What a page's address says of a lesson.
- * @param {string} lesson
- */
-export const query = (lesson) => (lesson === defaultLesson ? '' : `?lesson=${lesson}`);
-
-/**
- * @param {string} lesson
+ * This page, as the reader has it, in a state.
  * @param {string} hash
  */
-export function pageLink(lesson, hash) {
-  return beside('index.html') + query(lesson) + hash;
-}
+export const pageLink = (hash) => location.href.split('#')[0] + hash;
 
 /**
- * How the code for another page names a file of this folder: by its public address, or, from this
- * machine or a file, by its name alone, since nobody else could follow such an address.
+ * How the code for another page names a file of this script's folder: by its public address, or, from
+ * this machine or a file, by its name alone, since nobody else could follow such an address.
  * @param {string} file
  */
 function published(file) {
@@ -40,6 +31,14 @@ function published(file) {
   const own = url.protocol === 'file:' || /^(localhost|127\.|\[::1\])/.test(url.host);
   return own ? file : url.href;
 }
+
+/**
+ * Only beside the project's own pages is it sure to be; elsewhere whoever takes the code puts it there.
+ */
+const framePage = () =>
+  document.querySelector('attention-settings, attention-frame')
+    ? published('embed.html')
+    : 'embed.html';
 
 /**
  * What is on the screen as a script and a tag.
@@ -70,7 +69,7 @@ export function frameCode(lesson, hash, controls, language) {
     ...(controls === null ? {} : { controls }),
     lang: language,
   });
-  const address = `${published('embed.html')}?${asked}${hash}`.replaceAll('&', '&amp;');
+  const address = `${framePage()}?${asked}${hash}`.replaceAll('&', '&amp;');
   return [
     `<iframe src="${address}" title="Attention Playground" width="100%" height="1000"></iframe>`,
     '<script>',

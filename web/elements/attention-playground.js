@@ -10,8 +10,8 @@
  *                attribute, the others one click away with it
  *   lang         "en" or "zh-CN"; else the nearest ancestor's, else the browser's
  *   theme        "light" or "dark"; else the nearest ancestor's data-theme, else the system's
- *   follow-hash  the figure and the page's address name each other; for one figure of a page. An
- *                address that points at a part of the page leaves the figure alone
+ *   follow-hash  the figure and the page's address name each other, and a link to it can be copied; for
+ *                one figure of a page. An address that points at a part of the page leaves the figure alone
  *
  * Methods: link() → the state as "#v1.…" ('' for the defaults), undo(), redo(), reset().
  * Events (bubbling, composed): `attentionchange` when numbers of a new state are drawn, with
@@ -57,7 +57,7 @@ function halted(history) {
 const BUSY_DELAY = 300;
 
 export class AttentionPlayground extends HTMLElement {
-  static observedAttributes = ['lesson', 'state', 'controls', 'theme'];
+  static observedAttributes = ['lesson', 'state', 'controls', 'theme', 'follow-hash'];
 
   #root = this.attachShadow({ mode: 'open' });
   /** @type {Lesson} */
@@ -81,6 +81,10 @@ export class AttentionPlayground extends HTMLElement {
   #busyTimer = 0;
   /** Whether the state of the attribute or of the address is there. */
   #started = false;
+  /** Whether the address cannot say what the figure shows. */
+  #nameless = false;
+  /** Each figure has its own: another one on the page may end its run first. */
+  #ask = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
   #address = new FollowedAddress({
     follows: () => this.#follows,
     lesson: () => this.#lesson,
@@ -93,6 +97,8 @@ export class AttentionPlayground extends HTMLElement {
     written: (code) => {
       if (code) this.#notify(code);
       else this.#figure?.notices.clear('linkTooLong');
+      this.#nameless = code !== null;
+      this.#guard();
     },
   });
   #sizes = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
@@ -111,7 +117,7 @@ export class AttentionPlayground extends HTMLElement {
     addEventListener(
       'hashchange',
       () => {
-        if (this.#follows && this.#started) this.#address.read();
+        if (this.#started) this.#address.look();
       },
       { signal },
     );
@@ -130,6 +136,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#evaluator = null;
     this.#address.stop();
     this.#settled();
+    this.#guard();
   }
 
   /**
@@ -147,11 +154,11 @@ export class AttentionPlayground extends HTMLElement {
       this.#start();
     } else if (name === 'state') {
       this.#takeHome(after ?? '');
-    } else if (name === 'controls') {
-      this.#rebuild();
-    } else {
+    } else if (name === 'theme') {
       checkTheme(this);
       this.#repaint();
+    } else {
+      this.#rebuild();
     }
   }
 
@@ -206,7 +213,7 @@ export class AttentionPlayground extends HTMLElement {
     this.#open(this.#runs);
     this.#rebuild();
     this.#show();
-    this.#address.resume();
+    this.#address.look();
   }
 
   async #start() {
@@ -286,7 +293,7 @@ export class AttentionPlayground extends HTMLElement {
         exports: {
           picture: (format) => this.#picture(format),
           json: () => this.#json(),
-          link: async () => pageLink(name, await this.link()),
+          link: this.#follows ? async () => pageLink(await this.link()) : null,
           embed: async () => embedCode(name, await this.link(), controls, language),
           frame: async () => frameCode(name, await this.link(), controls, language),
           torch: async () =>
@@ -384,7 +391,15 @@ export class AttentionPlayground extends HTMLElement {
     if (this.#result === before) this.#updateInputs();
   }
 
+  /** Who leaves the page is asked first while that would end a training, or lose what no address holds. */
+  #guard() {
+    const trains = this.isConnected && line.present(this.#history).running;
+    if (trains || this.#nameless) addEventListener('beforeunload', this.#ask);
+    else removeEventListener('beforeunload', this.#ask);
+  }
+
   #updateInputs() {
+    this.#guard();
     const can = { undo: line.canUndo(this.#history), redo: line.canRedo(this.#history) };
     this.#figure?.updateInputs(this.#model, can);
   }

@@ -1,6 +1,6 @@
 /**
  * The page's address, where a figure follows it: what stands behind its # is read at the start and
- * whenever it changes, and written a moment after the reader's last change.
+ * whenever it is another one than the figure knows, and written a moment after the reader's last change.
  *
  * Links are packed, so to read and to write one takes a while; what was overtaken meanwhile comes to
  * nothing.
@@ -63,13 +63,12 @@ export class FollowedAddress {
     return opened;
   }
 
-  /** The figure is on the page again. */
-  resume() {
-    if (this.#figure.follows() && location.hash !== this.#hash) this.read();
+  /** The address may have changed. */
+  look() {
+    if (this.#figure.follows() && location.hash !== this.#hash) this.#read();
   }
 
-  /** The address has changed. */
-  async read() {
+  async #read() {
     this.#hash = location.hash;
     if (isAnchor(this.#hash)) return;
     const turn = ++this.#turn;
@@ -93,7 +92,11 @@ export class FollowedAddress {
 
   async #write() {
     const state = this.#figure.present();
-    if (!this.#figure.follows() || state === this.#named) return;
+    if (!this.#figure.follows()) return;
+    if (state === this.#named) {
+      this.#figure.written(null);
+      return;
+    }
     if (!canLink()) {
       this.#figure.written('noLink');
       return;
@@ -104,8 +107,8 @@ export class FollowedAddress {
       if (turn !== this.#turn) return;
       this.#figure.written(null);
       if (location.hash !== this.#hash) {
-        // Who goes elsewhere is read before anything is written over it: the event is on its way.
-        this.#hash = location.hash;
+        // Who goes elsewhere is read before anything is written over it.
+        this.#read();
         this.writeLater();
         return;
       }

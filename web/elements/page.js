@@ -4,33 +4,84 @@
  *
  *   <attention-settings>  the choice of language and theme for the whole page, remembered where the
  *                         browser allows it
- *   <attention-lessons>   the row of lessons; an address such as index.html?lesson=kernel-regression
- *                         chooses one for the page's figure
- *   <attention-frame>     the content of embed.html: a figure made from the address, as in
- *                         embed.html?controls=tokens+masks&lang=zh-CN&theme=dark#v1.…, which tells the
- *                         page around it how high it is: { type: 'attention-playground:height', height }
+ *   <attention-lessons>   the row of lessons, each as the reader left it
+ *   <attention-frame>     the content of embed.html: a figure made from the address, which tells the page
+ *                         around it how high it is: { type: 'attention-playground:height', height }
+ *
+ * Their address says the rest, as in embed.html?lesson=transformer&controls=corpus&lang=zh-CN&theme=dark#v1.…
  */
-import { languageOf, named, stringsOf, watchLanguage } from '../i18n/index.js';
+import { languageOf, named, nearest, stringsOf, watchLanguage } from '../i18n/index.js';
 import { defaultLesson, lessons } from '../lessons/index.js';
-import { query } from './address.js';
 import { h, setAttribute, setText } from './dom.js';
 
-/** @param {string} name */
-function recall(name) {
+/** @typedef {'localStorage' | 'sessionStorage'} Storage */
+
+/** @param {string} name @param {Storage} [storage] */
+function recall(name, storage = 'localStorage') {
   try {
-    return localStorage.getItem(`attention-playground.${name}`);
+    return window[storage].getItem(`attention-playground.${name}`);
   } catch {
     return null;
   }
 }
 
-/** @param {string} name @param {string} value */
-function remember(name, value) {
+/** @param {string} name @param {string} value @param {Storage} [storage] */
+function remember(name, value, storage = 'localStorage') {
   try {
-    localStorage.setItem(`attention-playground.${name}`, value);
+    window[storage].setItem(`attention-playground.${name}`, value);
   } catch {
     // Sandboxed frames have no storage; the choice then lasts as long as the page.
   }
+}
+
+/** What the address asks for. @param {string} name */
+const asked = (name) => new URLSearchParams(location.search).get(name);
+
+/**
+ * @param {string | null} lang what the page speaks where its address asks for no language
+ * @param {string | null} theme
+ */
+function dress(lang, theme) {
+  const { documentElement: page } = document;
+  const tag = asked('lang') ?? lang;
+  if (tag) page.lang = nearest(tag);
+  const scheme = asked('theme') ?? theme;
+  if (scheme === 'light' || scheme === 'dark') page.dataset.theme = scheme;
+}
+
+/**
+ * What the reader chooses is remembered, and the address asks for nothing else.
+ * @param {string} name
+ * @param {string} value
+ */
+function choose(name, value) {
+  remember(name, value);
+  if (asked(name) !== null) history.replaceState(history.state, '', addressWith(name, value));
+}
+
+/**
+ * This page's address, asking for something else.
+ * @param {string} name
+ * @param {string | null} value null for what it asks for where it says nothing
+ */
+function addressWith(name, value) {
+  const address = new URL(location.href);
+  if (value === null) address.searchParams.delete(name);
+  else address.searchParams.set(name, value);
+  return address;
+}
+
+/**
+ * Names the page after its lesson.
+ * @param {HTMLElement} element whose language it is in
+ * @returns what is said of the lesson
+ */
+function entitle(element) {
+  const strings = stringsOf(languageOf(element));
+  const lesson = asked('lesson') ?? '';
+  const words = named(Object.hasOwn(lessons, lesson) ? lesson : defaultLesson, strings);
+  document.title = `${words.title} · ${strings.settings.name}`;
+  return words;
 }
 
 /** @type {Record<string, string>} */
@@ -45,10 +96,7 @@ export class AttentionSettings extends HTMLElement {
   #stop = () => {};
 
   connectedCallback() {
-    const page = document.documentElement;
-    page.lang = recall('language') ?? (/^zh\b/i.test(navigator.language) ? 'zh-CN' : 'en');
-    const theme = recall('theme');
-    if (theme) page.dataset.theme = theme;
+    dress(recall('lang') ?? navigator.language, recall('theme'));
     this.replaceChildren(...this.#languages, this.#theme);
     this.#stop = watchLanguage(this, () => this.#show());
     this.#show();
@@ -66,13 +114,13 @@ export class AttentionSettings extends HTMLElement {
   /** @param {string} tag */
   #speak(tag) {
     document.documentElement.lang = tag;
-    remember('language', tag);
+    choose('lang', tag);
   }
 
   #turn() {
     const theme = this.#dark ? 'light' : 'dark';
     document.documentElement.dataset.theme = theme;
-    remember('theme', theme);
+    choose('theme', theme);
     this.#show();
   }
 
@@ -87,42 +135,78 @@ export class AttentionSettings extends HTMLElement {
 }
 
 /**
- * The lessons in a row, the one of the address marked, and what it is about; the page's figure becomes the
- * figure of that lesson.
+ * The lessons in a row, the one of the address marked, and what it is about. Who goes to another one and
+ * back, by the row or through the browser's history, finds the very figure that was left; after a reload,
+ * what its address said.
  */
 export class AttentionLessons extends HTMLElement {
-  #asked = new URLSearchParams(location.search).get('lesson');
+  /** The one that is shown. */
+  #lesson = '';
+  /** Of every lesson that was shown. @type {Record<string, any>} */
+  #figures = {};
   #links = Object.keys(lessons).map((name) => {
-    const current = name === (this.#asked ?? defaultLesson) ? 'page' : null;
-    const link = h('a', { 'aria-current': current });
-    link.href = `index.html${query(name)}`;
-    return { name, link };
+    const onclick = (/** @type {MouseEvent} */ event) => this.#go(event, name);
+    return { name, link: h('a', { onclick }) };
   });
   #nav = h('nav', null, ...this.#links.map(({ link }) => link));
   #lead = h('p');
-  /** @type {() => void} */
-  #stop = () => {};
+  #stop = new AbortController();
 
   connectedCallback() {
-    if (this.#asked !== null) {
-      document.querySelector('attention-playground')?.setAttribute('lesson', this.#asked);
-    }
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    signal.addEventListener(
+      'abort',
+      watchLanguage(this, () => this.#show()),
+    );
+    addEventListener('popstate', () => this.#turn(), { signal });
     this.replaceChildren(this.#lead, this.#nav);
-    this.#stop = watchLanguage(this, () => this.#show());
-    this.#show();
+    this.#turn();
   }
 
   disconnectedCallback() {
-    this.#stop();
+    this.#stop.abort();
+  }
+
+  /** @param {string} name */
+  #addressOf(name) {
+    const address = addressWith('lesson', name === defaultLesson ? null : name);
+    address.hash = recall(name, 'sessionStorage') ?? '';
+    return address.href;
+  }
+
+  /** @param {MouseEvent} event @param {string} name */
+  #go(event, name) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (name === this.#lesson) return;
+    remember(this.#lesson, location.hash, 'sessionStorage');
+    history.pushState(null, '', this.#addressOf(name));
+    this.#turn();
+  }
+
+  /** To the lesson of the address. */
+  #turn() {
+    const lesson = asked('lesson') ?? defaultLesson;
+    if (lesson === this.#lesson) return;
+    const figure = /** @type {Element} */ (document.querySelector('attention-playground'));
+    this.#figures[lesson] ??= this.#lesson ? figure.cloneNode(true) : figure;
+    const next = this.#figures[lesson];
+    next.setAttribute('lesson', lesson);
+    figure.replaceWith(next);
+    this.#lesson = lesson;
+    this.#show();
   }
 
   #show() {
     const strings = stringsOf(languageOf(this));
     setAttribute(this.#nav, 'aria-label', strings.settings.lessons);
-    for (const { name, link } of this.#links) setText(link, named(name, strings).title);
-    const asked = this.#asked ?? '';
-    const name = Object.hasOwn(lessons, asked) ? asked : defaultLesson;
-    setText(this.#lead, named(name, strings).lead);
+    for (const { name, link } of this.#links) {
+      setText(link, named(name, strings).title);
+      setAttribute(link, 'aria-current', name === this.#lesson && 'page');
+      link.href = this.#addressOf(name);
+    }
+    setText(this.#lead, entitle(this).lead);
   }
 }
 
@@ -130,15 +214,10 @@ export class AttentionFrame extends HTMLElement {
   #size = new ResizeObserver(() => this.#report());
 
   connectedCallback() {
-    const asked = new URLSearchParams(location.search);
+    dress(null, null);
+    entitle(this);
     const figure = document.createElement('attention-playground');
-    for (const name of ['lesson', 'controls']) {
-      const value = asked.get(name);
-      if (value !== null) figure.setAttribute(name, value);
-    }
-    const { lang, theme } = Object.fromEntries(asked);
-    if (lang) document.documentElement.lang = lang;
-    if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+    for (const name of ['lesson', 'controls']) setAttribute(figure, name, asked(name));
     figure.setAttribute('follow-hash', '');
     // What is not drawn yet has another height.
     const watch = () => this.#size.observe(figure);

@@ -342,5 +342,5 @@ export default {
     'BAD_VALUE scale':
       '{got} is too close to 0 for 32 bits: type 0, or a number of at least 1.4e-45 either way.',
   },
-  settings: { lessons: 'Lessons', light: 'Light', dark: 'Dark' },
+  settings: { name: 'Attention Playground', lessons: 'Lessons', light: 'Light', dark: 'Dark' },
 };

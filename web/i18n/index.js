@@ -33,7 +33,7 @@ export function languageOf(element) {
  * @param {string | null} tag
  * @returns {Language}
  */
-function nearest(tag) {
+export function nearest(tag) {
   return /^zh\b/i.test(tag ?? '') ? 'zh-CN' : 'en';
 }
 

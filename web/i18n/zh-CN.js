@@ -335,5 +335,5 @@ export default {
     TOO_BIG: '内存不足，请减少词元、每批句对数或减小模型。',
     TRAP: '计算核心意外停止，已重新启动。',
   },
-  settings: { lessons: '课程', light: '浅色', dark: '深色' },
+  settings: { name: '注意力演示台', lessons: '课程', light: '浅色', dark: '深色' },
 };

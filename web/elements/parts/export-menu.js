@@ -8,7 +8,7 @@ import { h, setText } from '../dom.js';
  * @typedef {object} Exports makes what is taken away, when asked
  * @property {(format: 'png' | 'svg' | 'csv' | 'npy') => Promise<Blob>} picture
  * @property {() => Promise<Blob>} json
- * @property {() => Promise<string>} link
+ * @property {(() => Promise<string>) | null} link null where the page opens none
  * @property {() => Promise<string>} embed
  * @property {() => Promise<string>} frame
  * @property {() => Promise<string>} torch
@@ -21,6 +21,7 @@ import { h, setText } from '../dom.js';
  */
 export function exportMenu(strings, make) {
   const words = strings.export;
+  const { link } = make;
   const said = h('span', { class: 'quiet', role: 'status' });
   const why = h('p', { class: 'note', role: 'status' });
   const text = h('textarea', { readOnly: true, rows: 6, 'aria-label': words.byHand });
@@ -130,7 +131,7 @@ export function exportMenu(strings, make) {
     h(
       'div',
       { class: 'entries' },
-      entry(words.link, () => copy(make.link)),
+      link && entry(words.link, () => copy(link)),
       entry(words.embed, () => copy(make.embed)),
       entry(words.frame, () => copy(make.frame)),
       entry(words.torch, () => copy(make.torch)),

@@ -1,6 +1,5 @@
 /**
- * A page that is closed while a model trains asks first; what was trained until the last saved epoch is
- * kept, and the next visit offers to go on from it.
+ * What was trained until the last saved epoch is kept, and the next visit offers to go on from it.
  */
 import { fill } from '../../draw/format.js';
 import { isValid } from '../../lessons/state.js';
@@ -32,8 +31,6 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
   let written = { key: '', step: -1, time: -Infinity };
   /** @type {import('../run.js').RunView | undefined} */
   let run;
-  // Each figure has its own: another one on the page may end its run first.
-  const ask = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
 
   async function look() {
     const found = readKept(lesson, await keptRun(lesson.name));
@@ -73,13 +70,8 @@ export function keptRunOf({ lesson, strings, dispatch }, restore) {
     connect() {
       look();
     },
-    disconnect() {
-      removeEventListener('beforeunload', ask);
-    },
     /** @param {import('../parts/controls.js').Model} model */
     update({ state, result }) {
-      if (state.running) addEventListener('beforeunload', ask);
-      else removeEventListener('beforeunload', ask);
       run = result?.run;
       offer();
       if (!run?.latest || kept === undefined) return;

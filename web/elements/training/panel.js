@@ -189,7 +189,6 @@ export function trainingPanel(context, models) {
     },
     disconnect() {
       curves.disconnect();
-      kept?.disconnect();
     },
     /** @param {import('../parts/controls.js').Model} model */
     update(model) {
