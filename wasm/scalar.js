@@ -172,6 +172,19 @@ function scalarCode(reader, locals, yieldsVector, vectorBlock) {
     9: () => loads((_, load) => load(0)),
     92: () => loads((at, load) => (at < 1 ? load(0) : ZERO)),
     93: () => loads((at, load) => (at < 2 ? load(4 * at) : ZERO)),
+    // v128.load32_lane, v128.store32_lane, which newer compilers use
+    86: () => {
+      const offset = reader.access();
+      const loaded = reader.byte();
+      pop(1);
+      put(set(integer));
+      each((at) => (at === loaded ? [...get(integer), 0x2a, 0, ...leb(offset)] : lane(0, at)));
+    },
+    90: () => {
+      const offset = reader.access();
+      pop(1);
+      put(lane(0, reader.byte()), [0x38, 0, ...leb(offset)]);
+    },
     // v128.store
     11: () => {
       const offset = reader.access();

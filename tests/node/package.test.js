@@ -53,7 +53,7 @@ describe('package', () => {
       ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
       { cwd: root },
     );
-    const [{ filename, files }] = JSON.parse(stdout);
+    const [{ filename, files }] = Object.values(JSON.parse(stdout)); // from npm 12 on an object
     packed = files.map((/** @type {{ path: string }} */ file) => file.path);
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', filename], {

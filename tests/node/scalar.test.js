@@ -91,6 +91,10 @@ test('so do lanes taken out, put in, spread and shuffled', () => {
       same('replace', [...load(0), ...plainLoad(opcode, 1), ...vector(REPLACES[at], lane)]);
     }
   }
+  for (const lane of [0, 1, 2, 3]) {
+    same('load a lane', [0x41, 0, ...load(0), ...vector(86, 0, 20, lane)]);
+    same('store a lane', load(0), vector(90, 0, 16 * VECTORS + 4, lane));
+  }
   same('any', [...load(0), ...vector(ANY_TRUE)], storeInteger);
   for (const opcode of [9, 92, 93]) same(`load ${opcode}`, [0x41, 0, ...vector(opcode, 0, 4)]);
   same('a constant', vector(12, ...Array.from({ length: 16 }, (_, at) => 15 * at)));
