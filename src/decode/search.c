@@ -90,10 +90,12 @@ static bool weigh(const search *in, const attn_tensor *logits, int32_t row, attn
   const int32_t vocabulary = in->decoder->vocabulary;
   const attn_real *x =
       logits->data + ((ptrdiff_t)(row + 1) * logits->shape[1] - 1) * (ptrdiff_t)vocabulary;
-  if (attn_row_softmax(in->probabilities, x, vocabulary) != 0)
-    return attn_fail(in->tape, ATTN_NOT_FINITE,
-                     "the logits of token %d are not finite; nothing can be chosen by them",
-                     in->length - in->prefix);
+  if (attn_row_softmax(in->probabilities, x, vocabulary) != 0) {
+    attn_fail(in->tape, ATTN_NOT_FINITE,
+              "the logits of token %d are not finite; nothing can be chosen by them",
+              in->length - in->prefix);
+    return false;
+  }
   *row_logits = x;
   *shift = attn_log(attn_row_max(in->probabilities, vocabulary)) - attn_row_max(x, vocabulary);
   return true;
