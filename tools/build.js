@@ -4,7 +4,7 @@
 //   build/core.js                 `core`: dist/attention.wasm as base64
 //   build/core-deflated.js        `core`: the same, deflated
 //   build/colour-tables.js        `cividis`, `viridis`, `redBlue`: 256 × 3 bytes, red green blue
-//   build/formulas.js             `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees
+//   build/formulas.js             `formulas`: the LaTeX of web/lessons/formulas.js as MathML trees, by parts
 //   build/worker-main.js          `workerMain`: the worker and what it imports, as one function
 //   dist/attention.js             the library, an ES module
 //   dist/element.js               the elements, an ES module
@@ -94,8 +94,15 @@ async function writeColourTables() {
 }
 
 async function writeFormulas() {
-  const trees = Object.entries(formulas).map(([name, latex]) => [name, mathTree(latex, true)]);
-  await writeModule('formulas.js', { formulas: Object.fromEntries(trees) }, 'Record<string, any>');
+  const trees = Object.entries(formulas).map(([name, latex]) => [
+    name,
+    latex.split('\\allowbreak').map((part) => mathTree(part)),
+  ]);
+  await writeModule(
+    'formulas.js',
+    { formulas: Object.fromEntries(trees) },
+    'Record<string, any[]>',
+  );
 }
 
 /** @type {import('esbuild').BuildOptions} */

@@ -1,7 +1,9 @@
 // Formulas: LaTeX in, trees of MathML out, so that a page makes the nodes with createElementNS and
 // needs neither a LaTeX library nor innerHTML.
 //
-//   'QK^\top'  →  ['math', { display: 'block' }, ['mi', 'Q'], …]
+//   'QK^\top'  →  ['math', { displaystyle: 'true' }, ['mi', 'Q'], …]
+//
+// Each is as large as on a line of its own, and flows with what stands beside it.
 //
 // Inline styles are left out, since the page's content security policy forbids them; spacing that
 // they alone would give (\!, \kern) is lost. So are classes: the page has no rules for them.
@@ -27,11 +29,10 @@ function decode(text) {
 
 /**
  * @param {string} latex
- * @param {boolean} display whether it stands on a line of its own
  * @returns {MathTree}
  */
-export function mathTree(latex, display) {
-  const markup = temml.renderToString(latex, { displayMode: display, throwOnError: true });
+export function mathTree(latex) {
+  const markup = temml.renderToString(latex, { displayMode: true, throwOnError: true });
   const root = /** @type {MathTree} */ (['']);
   const open = [root];
   for (const [, closing, tag, attributes, text] of markup.matchAll(
@@ -57,5 +58,6 @@ export function mathTree(latex, display) {
   if (open.length !== 1 || root.length !== 2 || !Array.isArray(math)) {
     throw new Error(`not one MathML element: ${markup}`);
   }
+  math[1] = { displaystyle: 'true' };
   return math;
 }

@@ -1,9 +1,10 @@
 /** Every reader: languages, themes, screen readers, keyboards, phones, preferences, print. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { lessons } from '../../web/lessons/index.js';
 import { axe, eachBrowser } from './harness.js';
 import { assertAccessible, assertNothingCut, assertOneLanguage, unfold } from './page-checks.js';
-import { allDrawn, openFigure, script } from './page-figure.js';
+import { allDrawn, linkOf, openFigure, script } from './page-figure.js';
 
 eachBrowser((browser) => {
   describe('axe finds nothing', () => {
@@ -40,6 +41,45 @@ eachBrowser((browser) => {
     assert.equal(await figure.page.evaluate(() => document.documentElement.lang), 'en');
     await figure.after(() => figure.press('Causal'));
   });
+
+  for (const width of [320, 700, 1280]) {
+    test(`${width} px: every formula and every name of a step keeps to its column`, async () => {
+      const figure = await openFigure(browser, '/dist/index.html', { width, height: 900 });
+      const { score, normalise, fill } = lessons['multi-head'].table;
+      const states = [
+        ...(score.choices ?? []).map((score) => ({ score })),
+        ...(normalise.choices ?? []).map((normalise) => ({ normalise })),
+        ...(fill.choices ?? []).map((fill) => ({ fill })),
+        { scale: 2 },
+        { scale: 'off' },
+      ];
+      for (const [at, state] of states.entries()) {
+        await figure.after(() =>
+          figure.page.evaluate(
+            (hash, lang) => {
+              document.documentElement.lang = lang;
+              location.hash = hash;
+            },
+            linkOf({ ...state, seed: at }),
+            at % 2 ? 'en' : 'zh-CN',
+          ),
+        );
+        const beyond = await figure.inside((root) =>
+          [...root.querySelectorAll('.pipeline li')].flatMap((step) => {
+            const range = document.createRange();
+            const parts = [...step.querySelectorAll('.title, .formula')].flatMap((part) => {
+              range.selectNodeContents(part);
+              return [...range.getClientRects()];
+            });
+            const over = Math.max(...parts.map(({ right }) => right));
+            const { right } = step.getBoundingClientRect();
+            return over > right + 0.5 ? [`${step.textContent}: ${over - right}`] : [];
+          }),
+        );
+        assert.deepEqual(beyond, [], JSON.stringify(state));
+      }
+    });
+  }
 
   for (const [width, lang] of /** @type {const} */ ([
     [160, 'en'],

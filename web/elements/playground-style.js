@@ -112,9 +112,6 @@ textarea { display: block; width: 100%; resize: vertical; line-height: 1.4; }
   }
   .layout.no-input { grid-template-columns: minmax(0, 1fr); grid-template-areas: 'center' 'side'; }
 }
-@container playground (width < 1100px) {
-  .pipeline .formula { font-size: 11px; }
-}
 @container playground (width < 240px) {
   .pipeline .formula { display: none; }
 }
@@ -216,8 +213,7 @@ input.chip { cursor: text; user-select: auto; border-color: var(--attn-query); f
 .row-light { left: 0; right: 0; top: calc(100% * var(--row, 0) / var(--rows)); height: calc(100% / var(--rows)); outline: 1.5px solid var(--attn-query); }
 .column-light { top: 0; bottom: 0; left: calc(100% * var(--column, 0) / var(--columns)); width: calc(100% / var(--columns)); outline: 1.5px solid var(--attn-key); }
 .pointing-query .row-light, .pointing-key .of-keys .column-light { opacity: 1; }
-.formula { min-height: 2em; color: var(--attn-quiet); font-size: 13px; }
-.pipeline .formula math { display: inline math; text-align: start; }
+.formula { min-height: 2em; color: var(--attn-quiet); font-size: 12px; }
 .formula.large { font-size: 16px; color: var(--attn-ink); overflow: auto hidden; }
 
 .stage { margin-top: 20px; padding-top: 12px; border-top: 1px solid var(--attn-hairline); }

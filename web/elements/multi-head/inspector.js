@@ -205,7 +205,7 @@ export function inspector(context) {
       formulaPart.hidden = !name;
       if (name && name !== shownFormula) {
         shownFormula = name;
-        formula.replaceChildren(math(formulas[name]));
+        formula.replaceChildren(...formulas[name].map(math));
       }
       if (!cell || !matrix || !result) return;
 

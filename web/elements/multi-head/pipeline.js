@@ -58,7 +58,7 @@ export function pipeline({ lesson, strings, dispatch }, painter) {
         setAttribute(button, 'aria-pressed', String(step.tensor === state.show));
         if (shownFormulas[index] !== step.formula) {
           shownFormulas[index] = step.formula;
-          formula.replaceChildren(math(formulas[step.formula]));
+          formula.replaceChildren(...formulas[step.formula].map(math));
         }
         const picture = painter.picture(result, step.tensor, result.state.head);
         if (picture) painter.paint(maps[index], picture);

@@ -63,7 +63,9 @@ export function inspector({ lesson, strings }, look) {
       if (kernel !== result.state.kernel) {
         ({ kernel } = result.state);
         const names = ['regression', 'regression-distance', `kernel-${kernel}`];
-        formula.replaceChildren(...names.map((name) => math(formulas[name])));
+        formula.replaceChildren(
+          ...names.map((name) => h('div', null, ...formulas[name].map(math))),
+        );
       }
       setText(place, fill(words.at, { x: short(read.x) }));
       setText(value, read.empty ? '–' : full(read.prediction));

@@ -10,7 +10,7 @@ export const regressionRules = `
 .learning { margin-top: 16px; }
 .learning .acts { margin: 8px 0; }
 @media print { .plot + .acts + .note { display: none; } }
-.inspector > .formula math { width: max-content; margin-top: 10px; }
+.inspector > .formula div { margin-top: 10px; }
 .terms .lit { color: var(--attn-query); }
 .terms .lit i.bar::before { background: var(--attn-query); }
 `;
