@@ -15,7 +15,8 @@
  *
  * Errors. A function that fails returns NULL (or a negative attn_status) and leaves a status and a
  * message on the tape that names the offending numbers. Until the next attn_tape_reset every later
- * call on that tape returns NULL too, so a chain of calls needs one check at its end.
+ * call on that tape returns NULL too, so a chain of calls needs one check at its end. NULL for a
+ * tensor or a model that is not optional is such a failure.
  *
  * Sizes, one letter each, as in every shape comment of the sources:
  *   B batch     T length (Tq queries, Tk keys)     H hiddens     h heads     D = H / h

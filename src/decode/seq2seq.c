@@ -83,7 +83,7 @@ static const attn_decoder *new_decoder(attn_tape *tape, const attn_seq2seq *mode
 attn_tensor *attn_seq2seq_translate(attn_tape *tape, const attn_seq2seq *model,
                                     const attn_tensor *source, const attn_tensor *source_length,
                                     const attn_tensor *prefix, const attn_decode_options *options) {
-  if (!ATTN_READY(tape, source, prefix) || !attn_check_decoding(tape, options)) return NULL;
+  if (!ATTN_READY(tape, model, source, prefix) || !attn_check_decoding(tape, options)) return NULL;
   if (source->rank != 2 || source->shape[0] != 1 || prefix->rank != 2 || prefix->shape[0] != 1 ||
       prefix->shape[1] < 1)
     return attn_fail(tape, ATTN_BAD_SHAPE,

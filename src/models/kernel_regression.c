@@ -66,8 +66,8 @@ static bool is_list(attn_tape *tape, const attn_tensor *x) {
 attn_tensor *attn_kernel_regression_forward(attn_tape *tape, const attn_kernel_regression *model,
                                             const attn_tensor *queries, const attn_tensor *keys,
                                             const attn_tensor *values, bool leave_one_out) {
-  if (!ATTN_READY(tape, queries, keys, values) || !is_list(tape, queries) || !is_list(tape, keys) ||
-      !is_list(tape, values))
+  if (!ATTN_READY(tape, model, queries, keys, values) || !is_list(tape, queries) ||
+      !is_list(tape, keys) || !is_list(tape, values))
     return NULL;
   const int32_t count = keys->shape[2];
   if (values->shape[2] != count || (leave_one_out && queries->shape[2] != count))

@@ -221,6 +221,8 @@ attn_tensor *attn_seq2seq_forward(attn_tape *tape, const attn_seq2seq *model,
                                   uint32_t seed) {
   const attn_seq2seq_pass pass = {model, training, seed};
   attn_seq2seq_state state;
-  if (!attn_seq2seq_encode(tape, &pass, batch->source, batch->source_lengths, &state)) return NULL;
+  if (!ATTN_READY(tape, model) ||
+      !attn_seq2seq_encode(tape, &pass, batch->source, batch->source_lengths, &state))
+    return NULL;
   return attn_seq2seq_decode(tape, &pass, &state, batch->target);
 }

@@ -151,6 +151,7 @@ attn_tensor *attn_transformer_decode(attn_tape *tape, const attn_transformer_pas
 attn_tensor *attn_transformer_forward(attn_tape *tape, const attn_transformer *model,
                                       const attn_transformer_batch *batch, bool training,
                                       int32_t step) {
+  if (!ATTN_READY(tape, model)) return NULL;
   static const char stream[] = "dropout";
   const attn_random_key key = attn_random_key_from(model->config.seed, stream, sizeof stream - 1);
   const attn_transformer_pass pass = {model, training, key.word[0] + (uint32_t)step};

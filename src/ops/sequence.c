@@ -82,7 +82,8 @@ static bool agree(const attn_tensor *a, const attn_tensor *b, int32_t axis) {
 /* At most ATTN_MAX_INPUTS pieces. */
 static attn_tensor *join_few(attn_tape *tape, const char *name, int32_t axis, int32_t count,
                              const attn_tensor *const *pieces) {
-  if (!attn_ready(tape, count, pieces)) return NULL;
+  for (int32_t i = 0; i < count; i++)
+    if (!ATTN_READY(tape, pieces[i])) return NULL;
   attn_shape shape = attn_shape_of(pieces[0]);
   if (axis < 0 || axis >= shape.rank)
     return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d axes; there is no axis %d to join along",

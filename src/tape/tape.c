@@ -200,11 +200,10 @@ attn_shape attn_shape_of(const attn_tensor *tensor) {
 
 /* ---- tensors ------------------------------------------------------------------------------ */
 
-bool attn_ready(const attn_tape *tape, int count, const attn_tensor *const *needed) {
-  if (tape->status != ATTN_OK) return false;
+bool attn_ready(attn_tape *tape, int count, const void *const *needed) {
   for (int i = 0; i < count; i++)
-    if (!needed[i]) return false;
-  return true;
+    if (!needed[i]) attn_fail(tape, ATTN_BAD_VALUE, "NULL where a tensor or a model is needed");
+  return tape->status == ATTN_OK;
 }
 
 /* Copied by hand: every step of a decoder names dozens of tensors. */

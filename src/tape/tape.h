@@ -92,9 +92,12 @@ attn_tensor *attn_find_after(const attn_tape *tape, const attn_tensor *tensor, c
 /* The random stream of the tensor that would be pushed under `name` now; takes scratch memory. */
 attn_random_key attn_name_key(attn_tape *tape, uint32_t seed, const char *name);
 
-/* Whether the tape is in order and the tensors an operation needs are there. */
-bool attn_ready(const attn_tape *tape, int count, const attn_tensor *const *needed);
-#define ATTN_READY(tape, ...) attn_ready(tape, ATTN_INPUTS(__VA_ARGS__))
+/* Whether the tape is in order; fails unless the tensors and models an operation needs are there.
+ */
+bool attn_ready(attn_tape *tape, int count, const void *const *needed);
+#define ATTN_READY(tape, ...)                                                          \
+  attn_ready(tape, (int)(sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *)), \
+             (const void *const[]){__VA_ARGS__})
 
 /* Steps that share what lies before them: going back to a place drops the tensors behind it; the
  * overrides stay. */

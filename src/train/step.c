@@ -77,7 +77,7 @@ static void fail_for_gradient(attn_tape *tape, const attn_training *training) {
 
 attn_status attn_train_step(attn_tape *tape, attn_training *training, attn_tensor *loss,
                             const attn_training_options *options) {
-  if (!ATTN_READY(tape, loss) || !attn_check_training(tape, options) ||
+  if (!ATTN_READY(tape, training, loss) || !attn_check_training(tape, options) ||
       attn_overrides_check(tape) != ATTN_OK)
     return attn_tape_status(tape);
   training->loss = loss->data[0];

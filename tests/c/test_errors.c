@@ -283,6 +283,26 @@ static void layers_take_empty_tensors(void) {
   CHECK_OK();
 }
 
+static void what_is_missing_is_a_failure(void) {
+  start();
+  const attn_tensor *x = given("x", SHAPE(1, 1, 2, 3));
+  const attn_transformer_batch batch = {.source = x, .target = x};
+  const attn_decode_options decoding = attn_decode_defaults();
+  const attn_training_options training = attn_training_defaults();
+#define MISSES(call) REFUSES(call, ATTN_BAD_VALUE, "", "NULL where a tensor or a model is needed")
+  MISSES(attn_attention(tape, x, NULL, x, &options));
+  MISSES(attn_linear(tape, "linear", x, NULL, NULL));
+  MISSES(attn_transformer_forward(tape, NULL, &batch, false, 0));
+  MISSES(attn_seq2seq_forward(tape, NULL, &batch, false, 0));
+  MISSES(attn_kernel_regression_forward(tape, NULL, x, x, x, false));
+  MISSES(attn_decode(tape, NULL, x, x, &decoding));
+  MISSES(attn_seq2seq_translate(tape, NULL, x, NULL, x, &decoding));
+  MISSES(attn_consistency(tape, NULL, x, x, 1, 0, 0));
+  CHECK_EQUAL(attn_train_step(tape, NULL, given("loss", SHAPE(1)), &training), ATTN_BAD_VALUE);
+  start();
+  CHECK_EQUAL(attn_backward(tape, NULL), ATTN_BAD_VALUE);
+}
+
 int main(void) {
   RUN(numbers_out_of_range_are_refused);
   RUN(numbers_that_do_not_count_are_not_looked_at);
@@ -295,5 +315,6 @@ int main(void) {
   RUN(no_keys_give_zeros_and_empty_rows);
   RUN(no_queries_no_heads_or_no_batch_give_an_empty_output);
   RUN(layers_take_empty_tensors);
+  RUN(what_is_missing_is_a_failure);
   return report();
 }
