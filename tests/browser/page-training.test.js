@@ -12,10 +12,13 @@ eachBrowser((browser) => {
 
     await figure.act('Train');
     await figure.until((root) => Number(root.querySelector('progress')?.value) >= 12);
+    const heldOut = () => figure.inside((root) => root.querySelector('.score .label')?.textContent);
+    assert.equal(await heldOut(), 'Pairs held out · step 0');
     await figure.act('Pause');
     await figure.until((root) => !root.querySelector('.score.stale'));
     assert.equal(await figure.main(), 'Resume');
     const { step } = await figure.progress();
+    assert.equal(await heldOut(), `Pairs held out · step ${step}`);
     const paused = await figure.map();
     assert.notDeepEqual(paused.data, initial.data);
 

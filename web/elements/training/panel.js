@@ -125,7 +125,7 @@ export function trainingPanel(context, models) {
     h('div', { class: 'pair' }, scrub),
   );
 
-  const score = heldOut(words);
+  const score = heldOut(strings);
   const failure = h('span');
   const back = h('button', {
     type: 'button',
@@ -269,9 +269,9 @@ function idle(lesson, state) {
 /**
  * What the pairs say that the model never saw, and how that changed: a head that is silenced shows what
  * it was worth. Another run, or this one back at its initial weights, is not compared with what was.
- * @param {import('../../i18n/index.js').Strings['training']} words
+ * @param {import('../../i18n/index.js').Strings} strings
  */
-function heldOut(words) {
+function heldOut({ training: words, curves }) {
   /** What the next score is compared with. @type {Score & { step: number } | null} */
   let shown = null;
   let run = '';
@@ -286,11 +286,12 @@ function heldOut(words) {
   };
   const loss = part(words.loss);
   const bleu = part(words.bleu);
+  const when = h('span');
   const note = h('p', { class: 'note' }, words.noScore);
   const element = h(
     'div',
     { class: 'score', role: 'group', 'aria-label': words.heldOut },
-    h('p', { class: 'quiet label' }, words.heldOut),
+    h('p', { class: 'quiet label' }, words.heldOut, when),
     h('div', { class: 'figures' }, loss.element, bleu.element),
     note,
   );
@@ -309,7 +310,10 @@ function heldOut(words) {
       }
       element.classList.toggle('stale', !score);
       note.hidden = loss.value.textContent !== '' || score !== null;
-      if (!score || (score.loss === shown?.loss && score.bleu === shown.bleu)) return;
+      if (!score) return;
+      // It stays with the numbers while training goes on.
+      setText(when, ` · ${fill(curves.step, { step })}`);
+      if (score.loss === shown?.loss && score.bleu === shown.bleu) return;
       for (const [name, { value, change }] of /** @type {const} */ ([
         ['loss', loss],
         ['bleu', bleu],
