@@ -42,7 +42,7 @@ eachBrowser((browser) => {
     assert.deepEqual(centre.slice(0, 3), rgb(alert));
   });
 
-  test('P5: equal cells have one colour and the legend says constant', async () => {
+  test('P5: equal cells have one colour, and a legend without a range says constant', async () => {
     const page = await open({ kind: 'signed', matrix: [[0, 0]] });
     assert.deepEqual(await colour(page, 0, 0), entry(redBlue, 128));
     assert.deepEqual(await colour(page, 0, 1), entry(redBlue, 128));
@@ -50,6 +50,11 @@ eachBrowser((browser) => {
       return (await window.heatmap.exportAs('svg')).text();
     });
     assert.ok(svg.includes('>constant 0</text>'));
+    const ranged = await page.evaluate(async () => {
+      Object.assign(window.heatmap, { kind: 'weights', range: [0, 0.5], matrix: [[0.25, 0.25]] });
+      return (await window.heatmap.exportAs('svg')).text();
+    });
+    assert.ok(ranged.includes('>0.5</text>') && !ranged.includes('constant'));
   });
 
   for (const ratio of [1, 1.25, 2]) {

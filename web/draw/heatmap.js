@@ -33,8 +33,7 @@ import { drawPixels, hatch, write, writeFlag } from './pen.js';
  * @property {readonly string[] | null} [values] text of each cell, as given to the layout
  * @property {{ row?: number | null, column?: number | null }} [highlight] row or column pointed at
  * @property {{ row: number, column: number } | null} [selected]
- * @property {number | null} [constant] see Legend
- * @property {string} [constantText]
+ * @property {string} [constant] see Legend
  * @property {readonly import('./legend.js').LegendNote[]} [notes]
  */
 
@@ -92,14 +91,13 @@ export function drawHeatmap(pen, heatmap) {
     outline(pen, box, 2, 0);
   }
   if (geometry.legend) {
-    const { constant, constantText, notes } = heatmap;
+    const { constant, notes } = heatmap;
     drawLegend(pen, {
       geometry: geometry.legend,
       ratio,
       scale,
       theme,
       constant,
-      constantText,
       notes,
     });
   }

@@ -1,8 +1,8 @@
 /**
- * The legend: a thin bar of the scale's colours with two or three numbers, or the word that all
- * cells are equal; beside it a swatch for each kind of cell that has no colour.
+ * The legend: a thin bar of the scale's colours with two or three numbers, or, of a scale without width,
+ * the word that all cells are equal; beside it a swatch for each kind of cell that has no colour.
  */
-import { colourAt, colourIndex } from './colour.js';
+import { colourAt } from './colour.js';
 import { short } from './format.js';
 import { figureSize, labelSize } from './layout.js';
 import { drawPixels, hatch, write } from './pen.js';
@@ -18,8 +18,7 @@ import { drawPixels, hatch, write } from './pen.js';
  * @property {NonNullable<import('./layout.js').Geometry['legend']>} geometry
  * @property {number} ratio
  * @property {import('./colour.js').Scale} scale
- * @property {number | null} [constant] the value that all cells share
- * @property {string} [constantText] what says so
+ * @property {string} [constant] says the value that all cells of a scale without width share
  * @property {readonly LegendNote[]} [notes]
  * @property {import('./pen.js').Theme} theme
  */
@@ -32,17 +31,17 @@ const swatch = 12;
  * @param {Legend} legend
  */
 export function drawLegend(pen, legend) {
-  const { geometry, scale, theme, ratio, constant = null, constantText = '', notes = [] } = legend;
+  const { geometry, scale, theme, ratio, constant = '', notes = [] } = legend;
   const { left, top, width } = geometry;
   const bar = { x: left, y: top + 3, width, height: barHeight };
 
   pen.font = `${figureSize}px ${theme.mono}`;
   pen.fillStyle = theme.quiet;
   const line = top + 3 + barHeight + 11;
-  if (constant !== null) {
+  if (scale.unit === 0) {
     pen.textAlign = 'left';
-    write(pen, constantText, left, line, figureSize);
-    pen.fillStyle = colourAt(scale, colourIndex(scale, constant));
+    write(pen, constant, left, line, figureSize);
+    pen.fillStyle = colourAt(scale, scale.first);
     pen.fillRect(bar.x, bar.y, bar.width, bar.height);
   } else {
     pen.textAlign = 'left';

@@ -160,10 +160,8 @@ export class Figure {
       notes: notes.map(({ text }) => text),
       thumbnail,
     });
-    const constant = extent.low === extent.high ? extent.low : null;
-    const constantText =
-      constant === null ? '' : fill(strings.constant, { value: short(constant) });
-    const about = { geometry, matrix, scale, theme, notes, constant, constantText };
+    const constant = fill(strings.constant, { value: short(scale.low) });
+    const about = { geometry, matrix, scale, theme, notes, constant };
     const heatmap = { ...about, masked: mask, rowFlags, edited, outlined, values, ...marks };
     return { geometry, heatmap };
   }
