@@ -152,7 +152,7 @@ export class Engine {
    * @param {TensorLike} v  the same axes, Tk long, any width
    * @param {WantsWeights<AttentionCall>} [options]  params by score:
    *   additive { query: { weight [A, Dq] }, key: { weight [A, Dk] }, value: { weight [1, A] } },
-   *   general { weight [Dq, Dk] }, gaussian { width }
+   *   general { weight [Dq, Dk] }, gaussian { width }, which multiplies distances
    * @returns {Whole<AttentionResult>}  with the axes of q
    */
   /**

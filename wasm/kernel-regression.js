@@ -17,7 +17,7 @@ import { checkTraining, TrainableModel } from './trainable.js';
  * @property {'average' | 'gaussian' | 'boxcar' | 'triangular' | 'epanechikov' | 'tricube'} [kernel]  default
  *   'gaussian'
  * @property {boolean} [learned]  whether the width is a parameter, default false
- * @property {number} [width]  multiplies distances, default 1; of a learned one where it starts, 0: at random
+ * @property {number} [width]  multiplies distances, so that a larger one makes a narrower kernel; default 1; of a learned one where it starts, 0: at random
  * @property {number} [seed]  default 0
  */
 /**

@@ -276,7 +276,7 @@ export function attentionFields(core, options, { batched, heads }) {
       : core.input(`options.${name}`, check(spread(toTensor(options[name], name), name)), [
           ...['B', 'h', 'Tq', 'Tk'],
         ]);
-  const { validLens, alibi } = options;
+  const { validLens } = options;
   return {
     score: options.score,
     normalise: options.normalise,
@@ -297,13 +297,17 @@ export function attentionFields(core, options, { batched, heads }) {
           ]),
     mask: cells('mask', booleans),
     bias: cells('bias', (bias) => bias),
-    alibi_slopes:
-      alibi === undefined || alibi === false
-        ? undefined
-        : alibi === true
-          ? core.call('alibi_slopes', core.text('alibi_slopes'), heads)
-          : core.input('alibi_slopes', toTensor(alibi, 'alibi'), ['h']),
+    alibi_slopes: alibiField(core, options.alibi, heads),
   };
+}
+
+/** @param {Core} core @param {MaskOptions['alibi']} alibi @param {number} heads */
+function alibiField(core, alibi, heads) {
+  if (alibi === undefined || alibi === false) return undefined;
+  if (alibi === true) return core.call('alibi_slopes', core.text('alibi_slopes'), heads);
+  if (typeof alibi === 'object' && alibi !== null)
+    return core.input('alibi_slopes', toTensor(alibi, 'alibi'), ['h']);
+  return refuse(alibi, 'alibi', 'true, false, or a slope for each head');
 }
 
 /**

@@ -214,7 +214,10 @@ refuses('attention', [
   ]),
   ...badOption(attend, 'needWeights', VALUE, [['no', 'no']]),
   ...badOption(attend, 'alibi', SHAPE, [[[1, 2, 3], 3, 2]]),
-  ...badOption(attend, 'alibi', EITHER, [['steep', 'steep']]),
+  ...badOption(attend, 'alibi', EITHER, [
+    ['steep', 'must be true, false'],
+    [2, 'must be true'],
+  ]),
 ]);
 
 const scored = (score, params) => (engine) => engine.attention(q, k, v, { score, params });
