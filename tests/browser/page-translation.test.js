@@ -152,6 +152,10 @@ eachBrowser((browser) => {
   test('pairs of one’s own that are typed; none is held out of so few', async () => {
     const figure = await openTraining(browser, { corpus: 'english-french', own: '' });
     await figure.press('your own');
+    assert.ok(
+      await figure.inside((root) => !root.querySelector('.corpus > .note')?.checkVisibility()),
+      'no counts of the corpus before',
+    );
     const field = await figure.find('.corpus textarea');
     assert.equal(await figure.inside((root) => root.activeElement?.localName), 'textarea');
     await field.type('no pair');

@@ -266,7 +266,7 @@ i.bar::before { content: ''; position: absolute; top: 0; bottom: 0; left: 0; wid
 .icon { min-width: 24px; min-height: 24px; padding: 0; color: var(--attn-quiet); }
 .edits { color: var(--attn-query); font-size: 13px; }
 
-.side .fold { margin-top: 16px; }
+.side .fold, .layout + .fold { margin-top: 16px; }
 .code { margin: 0 0 6px; padding: 2px 0; overflow-x: auto; font: 11px/1.6 var(--attn-mono); }
 .scroll { max-height: 420px; overflow: auto; }
 .shapes { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 12px; line-height: 1.35; }

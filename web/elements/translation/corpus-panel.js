@@ -28,15 +28,20 @@ export function corpusPanel(context) {
     {
       ...context,
       dispatch(intent) {
-        asked = intent.values.corpus === 'own';
-        own.hidden = !asked;
-        if (!asked || text.value !== '') dispatch(intent);
-        else text.focus();
+        own.hidden = intent.values.corpus !== 'own';
+        ask(!own.hidden && text.value === '');
+        if (asked) text.focus();
+        else dispatch(intent);
       },
     },
   );
   const frequency = makers.slider({ as: 'slider', name: 'minFrequency' }, context);
   const facts = h('p', { class: 'note', role: 'status' });
+  /** What is known of another corpus is not said of this one. @param {boolean} on */
+  const ask = (on) => {
+    asked = on;
+    facts.hidden = on;
+  };
   const ids = { text: freshId(), error: freshId() };
   const text = h('textarea', {
     id: ids.text,
@@ -93,7 +98,7 @@ export function corpusPanel(context) {
     try {
       take(await chosen.text());
     } catch {
-      asked = true;
+      ask(true);
       own.hidden = false;
       setText(error, fill(strings.training.unreadable, { name: chosen.name }));
     }
@@ -109,7 +114,7 @@ export function corpusPanel(context) {
     const used = Math.min(pairs.length, MOST_PAIRS);
     setText(error, pairs.length || all === '' ? '' : words.noPairs);
     setText(cut, long || pairs.length > used ? fill(words.cut, { count: used }) : '');
-    asked = pairs.length === 0;
+    ask(pairs.length === 0);
     own.hidden = false;
     if (asked) return name(problems);
     text.value = lines.length > SHOWN ? '' : lines;

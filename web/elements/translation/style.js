@@ -9,7 +9,7 @@ input.sentence { width: 100%; }
 .word[aria-current] { border-color: var(--attn-query); color: var(--attn-query); }
 .ahead .word { border-style: dashed; color: var(--attn-quiet); }
 .reference { margin-top: 4px; }
-.corpus textarea { min-height: 84px; white-space: pre; overflow-x: auto; }
+.corpus textarea { min-height: 84px; margin-top: 6px; white-space: pre; overflow-x: auto; }
 
 .kinds { display: grid; grid-template-columns: repeat(var(--across, 1), minmax(0, 1fr)); gap: 24px 20px; }
 .kind > .title { font-size: 13px; line-height: 24px; }
