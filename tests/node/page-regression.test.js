@@ -266,7 +266,7 @@ describe('numbers', () => {
 
 describe('the plot', () => {
   const theme = Object.assign({ font: 'sans-serif', mono: 'monospace' }, palette.light);
-  const measure = (/** @type {string} */ text) => text.length * 7;
+  const measure = (/** @type {string} */ text) => text.length * 7.5;
   const layout = (/** @type {number} */ width) =>
     layoutPlot({
       box: lesson.box,
@@ -277,6 +277,10 @@ describe('the plot', () => {
       measure,
       theme,
     });
+
+  test('its caption is cut short nowhere on a phone, in letters as wide as Firefox has them', () => {
+    for (const { text } of layout(288).caption) assert.ok(!text.includes('…'), text);
+  });
 
   test('a pointer takes the nearest point within reach, and a place means its values', () => {
     const geometry = layout(600);

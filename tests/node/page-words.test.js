@@ -104,3 +104,8 @@ test('a failure that no language has words for is told as the core tells it', ()
   assert.match(failure.message, /3/);
   assert.equal(failureWords(zh, failure), failure.message);
 });
+
+test('Chinese has one word for one thing', () => {
+  const others = /热图|沙箱|参数 w|关闭.*头|头.*关闭/;
+  for (const line of JSON.stringify(zh, null, 1).split('\n')) assert.doesNotMatch(line, others);
+});

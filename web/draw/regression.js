@@ -23,7 +23,7 @@ import { circle, write } from './pen.js';
  * @typedef {object} PlotOptions
  * @property {readonly (readonly number[])[]} box the smallest and the largest place of a point
  * @property {number} largest the weight at the top of the bars' scale
- * @property {Record<'prediction' | 'truth' | 'point' | 'weight', string>} names
+ * @property {Record<'prediction' | 'truth' | 'point' | 'weights' | 'weight', string>} names
  * @property {boolean} truth whether the true function is shown
  * @property {number} width what is available
  * @property {import('./layout.js').Measure} measure
@@ -62,6 +62,7 @@ export function layoutPlot({ box, largest, names, truth, width, measure, theme }
     { text: names.prediction, sign: /** @type {const} */ ('line') },
     ...(truth ? [{ text: names.truth, sign: /** @type {const} */ ('thin') }] : []),
     { text: names.point, sign: /** @type {const} */ ('dot') },
+    { text: names.weights },
   ];
   const [[x0, y0], [x1, y1]] = box;
   const figures = [...ticks({ low: y0, high: y1 }, MOST_UP), largest].map(short);

@@ -46,7 +46,7 @@ export default {
     },
     narrow: {
       title: 'too narrow',
-      look: 'With w = 20 hardly more than one key counts at a time: the curve runs through every point, noise and all. Lower w until it is smooth, then further until it misses the peak.',
+      look: 'With w = 20 only the keys nearest to the query count: the curve jumps from point to point and takes their noise along. Lower w until it is smooth, then further until it misses the peak.',
     },
     reach: {
       title: 'out of reach',
@@ -64,7 +64,8 @@ export default {
   regression: {
     prediction: 'prediction',
     truth: 'true function 2 sin x + x⁰·⁸',
-    point: 'points; discs and bars: weights',
+    point: 'points',
+    weights: 'discs and bars: weights',
     weight: 'weight',
     plot: 'Points and predicted curve',
     points: 'Points, from left to right',

@@ -76,7 +76,7 @@ export default {
   experiments: {
     crossing: {
       title: 'word order crosses',
-      look: 'Sixty epochs, a few seconds. In the attention across, each row chooses the next word: the row of “un” writes “vélo” and looks at “bike”, the row of “vélo” writes “vert” and looks back at “green”.',
+      look: 'Sixty epochs, a few seconds. In the cross-attention, each row chooses the next word: the row of “un” writes “vélo” and looks at “bike”, the row of “vélo” writes “vert” and looks back at “green”.',
     },
     placeless: {
       title: 'no positions',

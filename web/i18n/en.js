@@ -245,7 +245,7 @@ export default {
     terms: 'Term by term',
     term: '{query} × {key} = {product}',
     sum: 'sum {sum}',
-    noTerms: 'This score is no plain sum of products; its formula stands below.',
+    noTerms: 'This score is no plain sum of products: its formula stands under the first step.',
     norms: 'then divided by both lengths',
     rawScore: 'score',
     score: 'scaled score',

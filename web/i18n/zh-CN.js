@@ -63,7 +63,7 @@ export default {
     transformer: {
       title: 'Transformer',
       name: 'Transformer，边学边看',
-      lead: '编码器和解码器学习翻译。就在页面里训练，同时看每一张注意力热图。',
+      lead: '编码器和解码器学习翻译。就在页面里训练，同时看每一张注意力热力图。',
     },
   },
   playground: {
@@ -223,7 +223,7 @@ export default {
     head: '头 {head}',
     mean: '平均',
     entropy: '熵 {value}',
-    silence: '关闭第 {head} 个头',
+    silence: '静默第 {head} 个头',
     axes: {
       Tq: '查询',
       Tk: '键',
@@ -239,7 +239,7 @@ export default {
     terms: '逐项乘积',
     term: '{query} × {key} = {product}',
     sum: '和 {sum}',
-    noTerms: '这种分数不是简单的乘积之和，公式见下。',
+    noTerms: '这种分数不是简单的乘积之和，公式见第一个步骤。',
     norms: '再除以两个向量的长度',
     rawScore: '分数',
     score: '缩放后的分数',

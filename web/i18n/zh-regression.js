@@ -5,7 +5,7 @@ export default {
     name: '核回归演示',
     lead: '最早的注意力：每个预测都是各个值的加权平均，键离查询越近，权重越大。拖动数据点或查询试试。',
   },
-  groups: { kernel: '核函数', learning: '学习 w', points: '数据点' },
+  groups: { kernel: '核函数', learning: '学习宽度', points: '数据点' },
   controls: {
     kernel: {
       label: '核函数 K',
@@ -19,11 +19,11 @@ export default {
       },
     },
     width: {
-      label: '参数 w',
+      label: '宽度 w',
       value: '距离先乘以 w：w 越大，核越窄。此时核的 u = 1 距查询 {reach}。',
     },
     startWidth: {
-      label: 'w 的初始值',
+      label: '宽度 w 的初始值',
       value: '目前学到 w = {width}，此时核的 u = 1 距查询 {reach}。',
     },
     learned: { label: '从数据点学习 w' },
@@ -45,7 +45,7 @@ export default {
     },
     narrow: {
       title: '太窄',
-      look: 'w = 20 时几乎只有一个键起作用：曲线穿过每个点，连噪声也照单全收。把 w 调小到曲线平滑，再继续调小，看它错过峰值。',
+      look: 'w = 20 时只有离查询最近的几个键起作用：曲线在点与点之间跳动，把噪声也带了进来。把 w 调小到曲线平滑，再继续调小，看它错过峰值。',
     },
     reach: {
       title: '够不着',
@@ -63,7 +63,8 @@ export default {
   regression: {
     prediction: '预测',
     truth: '真实函数 2 sin x + x⁰·⁸',
-    point: '数据点；圆面和竖条表示权重',
+    point: '数据点',
+    weights: '圆面和竖条：权重',
     weight: '权重',
     plot: '数据点与预测曲线',
     points: '数据点，从左到右',
@@ -93,7 +94,7 @@ export default {
     rest: '另有 {count} 项，权重都小于 0.001',
     total: '= {sum}',
     none: '没有键落在核函数的范围内：所有权重都是 0，没有预测，曲线在这里断开。',
-    training: '学习参数 w',
+    training: '学习宽度 w',
     objective: '每个点由其余各点来预测；SGD 的每一步都让平方误差之和变小。',
     flat: '这种核的权重不随 w 的微小变化而变：没有可学的东西。',
     play: '播放',
