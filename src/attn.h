@@ -21,6 +21,7 @@
  * Sizes, one letter each, as in every shape comment of the sources:
  *   B batch     T length (Tq queries, Tk keys)     H hiddens     h heads     D = H / h
  *   Dq, Dk, Dv widths of query, key and value where they may differ          F feed-forward
+ *   A hidden width of the additive score
  */
 #ifndef ATTN_H
 #define ATTN_H

@@ -80,10 +80,13 @@ import { Transformer } from './transformer.js';
  *     linear2: Linear } }} EncoderLayerCall
  */
 
-const LINEAR = ['weight', 'bias'];
-const MULTI_HEAD = { query: LINEAR, key: LINEAR, value: LINEAR, output: LINEAR };
-const FEED_FORWARD = { linear1: LINEAR, linear2: LINEAR };
-const NORMS = { norm1: LINEAR, norm2: LINEAR };
+/** Letters of a linear layer's axes. @param {string} out @param {string} width of what comes in */
+const linear = (out, width) => ({ weight: [out, width], bias: [out] });
+const PROJECTION = linear('H', 'H');
+const MULTI_HEAD = { query: PROJECTION, key: PROJECTION, value: PROJECTION, output: PROJECTION };
+const FEED_FORWARD = { linear1: linear('F', 'H'), linear2: linear('H', 'F') };
+const NORM = { weight: ['H'], bias: ['H'] };
+const NORMS = { norm1: NORM, norm2: NORM };
 
 export class Engine {
   #core;

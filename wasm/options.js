@@ -314,7 +314,7 @@ function alibiField(core, alibi, heads) {
  * Weights named as in PyTorch, { query: { weight, bias } }, as the fields query_weight, query_bias.
  * @param {Core} core
  * @param {unknown} params
- * @param {Record<string, string[]>} layers  for each layer the parts it may have
+ * @param {Record<string, Record<string, string[]>>} layers  the letters of each part a layer may have
  * @param {string} [prefix]  of the tensors' names
  * @param {string} [option]  where the caller wrote them
  */
@@ -325,22 +325,22 @@ export function weightFields(core, params, layers, prefix = '', option = 'params
   for (const [layer, parts] of Object.entries(layers)) {
     const given = /** @type {any} */ (params)[layer];
     if (given === undefined) continue;
-    checkParts(`${option}.${layer}`, given, parts);
-    for (const part of parts) {
+    checkParts(`${option}.${layer}`, given, Object.keys(parts));
+    for (const [part, axes] of Object.entries(parts)) {
       if (given[part] === undefined) continue;
       const name = `${prefix}${layer}.${part}`;
       const tensor = toTensor(given[part], `${option}.${layer}.${part}`);
-      fields[`${layer}_${part}`] = core.input(
-        name,
-        tensor,
-        tensor.shape.length === 2 ? ['H', 'D'] : ['H'],
-      );
+      fields[`${layer}_${part}`] = core.input(name, tensor, axes);
     }
   }
   return fields;
 }
 
-const ADDITIVE = { query: ['weight'], key: ['weight'], value: ['weight'] };
+const ADDITIVE = {
+  query: { weight: ['A', 'D'] },
+  key: { weight: ['A', 'D'] },
+  value: { weight: ['1', 'A'] },
+};
 
 /**
  * @template T

@@ -12,10 +12,9 @@ attn_attention_layer_options attn_attention_layer_defaults(void) {
   return (attn_attention_layer_options){.attention = attn_attention_defaults(), .hiddens = 16};
 }
 
-static attn_tensor *random_matrix(attn_tape *tape, const char *name, int32_t out, int32_t in,
+static attn_tensor *random_matrix(attn_tape *tape, const char *name, attn_shape shape,
                                   uint32_t seed) {
-  return attn_random(tape, name, 2, (int32_t[]){out, in}, (const char *[]){"H", "H"}, seed,
-                     ATTN_DISTRIBUTION_XAVIER);
+  return attn_random(tape, name, 2, shape.size, shape.axes, seed, ATTN_DISTRIBUTION_XAVIER);
 }
 
 static attn_tensor *random_vector(attn_tape *tape, const char *name, int32_t size, uint32_t seed) {
@@ -57,19 +56,23 @@ static void random_projection(attn_tape *tape, const attn_tensor **weight, const
                               const char *weight_name, const char *bias_name,
                               const attn_attention_layer_options *options) {
   const uint32_t seed = options->parameter_seed;
-  *weight = random_matrix(tape, weight_name, options->hiddens, options->hiddens, seed);
+  *weight = random_matrix(tape, weight_name,
+                          attn_shape2("H", options->hiddens, "H", options->hiddens), seed);
   *bias = options->bias ? random_vector(tape, bias_name, options->hiddens, seed) : NULL;
 }
 
 static void random_score_weights(attn_tape *tape, attn_attention_options *attention, int32_t width,
                                  uint32_t seed) {
   if (attention->score == ATTN_SCORE_ADDITIVE) {
-    attention->score_query_weight = random_matrix(tape, "score.query.weight", width, width, seed);
-    attention->score_key_weight = random_matrix(tape, "score.key.weight", width, width, seed);
-    attention->score_value_weight = random_matrix(tape, "score.value.weight", 1, width, seed);
+    const attn_shape hidden = attn_shape2("A", width, "D", width);
+    attention->score_query_weight = random_matrix(tape, "score.query.weight", hidden, seed);
+    attention->score_key_weight = random_matrix(tape, "score.key.weight", hidden, seed);
+    attention->score_value_weight =
+        random_matrix(tape, "score.value.weight", attn_shape2("1", 1, "A", width), seed);
   }
   if (attention->score == ATTN_SCORE_GENERAL)
-    attention->score_weight = random_matrix(tape, "score.weight", width, width, seed);
+    attention->score_weight =
+        random_matrix(tape, "score.weight", attn_shape2("D", width, "D", width), seed);
 }
 
 attn_tensor *attn_attention_layer(attn_tape *tape, const attn_texts *source,

@@ -163,6 +163,36 @@ onEachEngine('random: the distributions', (engine) => {
 
 // ---- the tape ------------------------------------------------------------------------------------
 
+onEachEngine('tensors: parameters have the letters of their axes', (engine) => {
+  const axes = () =>
+    Object.fromEntries(engine.tensors().map(({ name, axes }) => [name, axes.join()]));
+  const { q, k, v } = problem(21);
+  const matrix = (/** @type {number[]} */ ...shape) => engine.random({ shape, name: shape.join() });
+  const width = q.shape.at(-1);
+  const params = {
+    query: { weight: matrix(5, width) },
+    key: { weight: matrix(5, width) },
+    value: { weight: matrix(1, 5) },
+  };
+  engine.attention(q, k, v, { score: 'additive', params });
+  const additive = axes();
+  assert.equal(additive['score.query.weight'], 'A,D');
+  assert.equal(additive['score.key.weight'], 'A,D');
+  assert.equal(additive['score.value.weight'], '1,A');
+  assert.equal(additive.query_features, 'B,h,Tq,A');
+  assert.equal(additive.key_features, 'B,h,Tk,A');
+  const model = engine.attentionLayer({ hiddens: 8, heads: 2 });
+  model.forward({ source: ['a', 'b'], score: 'additive' });
+  const own = model.tensors().find(({ name }) => name === 'attention.score.key.weight');
+  assert.deepEqual(own?.axes, ['A', 'D']);
+  engine.feedForward(matrix(3, 4), {
+    params: { linear1: { weight: matrix(6, 4) }, linear2: { weight: matrix(4, 6) } },
+  });
+  const layers = axes();
+  assert.equal(layers['linear1.weight'], 'F,H');
+  assert.equal(layers['linear2.weight'], 'H,F');
+});
+
 onEachEngine('tensors: everything on the way, with axes and sources', (engine) => {
   const { q, k, v } = problem(21);
   const result = engine.attention(q, k, v, { causal: true });

@@ -236,6 +236,7 @@ export default {
       h: 'head',
       H: 'feature',
       D: 'feature of the head',
+      A: 'feature of the score',
       1: 'row',
     },
   },

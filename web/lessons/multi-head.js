@@ -143,6 +143,7 @@ export function sizes(state) {
     Tk: state.source.length,
     H: state.hiddens,
     D: state.hiddens / heads,
+    A: state.hiddens / heads,
     1: 1,
   };
 }
