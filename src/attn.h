@@ -581,9 +581,9 @@ attn_tensor *attn_embedding(attn_tape *tape, const char *name, const attn_tensor
 attn_tensor *attn_cross_entropy(attn_tape *tape, const char *name, const attn_tensor *logits,
                                 const attn_tensor *labels, const attn_tensor *lengths,
                                 int32_t reduction);
-int32_t attn_counted_tokens(const attn_tensor *cross_entropy);
+int32_t attn_counted_tokens(const attn_tensor *cross_entropy); /* 0 of anything else */
 
-/* (prediction - target)², summed or averaged: one number. (torch mse_loss.) */
+/* (prediction - target)², shaped alike, summed or averaged: one number. (torch mse_loss.) */
 attn_tensor *attn_squared_error(attn_tape *tape, const char *name, const attn_tensor *prediction,
                                 const attn_tensor *target, int32_t reduction);
 

@@ -46,7 +46,7 @@ export { AttentionError };
  * @param {object} [options]
  * @param {'auto' | 'on' | 'off'} [options.simd]  'auto' (default) takes the scalar twin where SIMD is
  *   absent or gives a wrong answer; both give the same bits
- * @param {BufferSource | string | URL} [options.wasm]  a core of your own instead of those inside: its
+ * @param {import('./engine.js').Bytes | string | URL} [options.wasm]  a core of your own instead of those inside: its
  *   bytes or its address
  * @returns {Promise<import('./functions.js').Engine>}
  */
@@ -60,6 +60,6 @@ export async function createEngine(options = {}) {
   }
   if (wasm === undefined) return startTwin(fromBase64(core), simd);
   const isAddress = typeof wasm === 'string' || wasm instanceof URL;
-  const bytes = /** @type {BufferSource} */ (isAddress ? await load(wasm) : wasm);
+  const bytes = /** @type {import('./engine.js').Bytes} */ (isAddress ? await load(wasm) : wasm);
   return startEngine(bytes, isAddress ? String(wasm) : 'the given bytes');
 }

@@ -36,9 +36,15 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * @param {BufferSource} bytes
+ * Named here, since the types of the library ask for nothing that only the Web's declare.
+ * @typedef {ArrayBuffer | ArrayBufferView<ArrayBuffer>} Bytes
+ * @typedef {object} Module  a WebAssembly.Module
+ */
+
+/**
+ * @param {Bytes} bytes
  * @param {string} from  where they come from, for messages
- * @returns {Promise<WebAssembly.Module>}
+ * @returns {Promise<Module>}
  */
 export async function compile(bytes, from) {
   if (!(bytes instanceof ArrayBuffer) && !ArrayBuffer.isView(bytes)) {
@@ -102,7 +108,7 @@ export async function load(address) {
 export class Core {
   /** @type {any} */
   #exports;
-  /** @type {WebAssembly.Module} */
+  /** @type {Module} */
   #module;
   /** Tensors of a model that lives here, which a new instance would not hold. */
   #kept = 0;
@@ -112,7 +118,7 @@ export class Core {
   /** @type {Layout} */
   layout;
 
-  /** @param {WebAssembly.Module} module */
+  /** @param {Module} module */
   constructor(module) {
     this.#module = module;
     this.#instantiate();

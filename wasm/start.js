@@ -9,7 +9,7 @@ import { scalarTwin } from './scalar.js';
 
 /**
  * An engine on these bytes, once they gave the known answer.
- * @param {BufferSource} bytes
+ * @param {import('./engine.js').Bytes} bytes
  * @param {string} from  where they come from, for messages
  * @returns {Promise<Engine>}
  */

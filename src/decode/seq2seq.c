@@ -83,13 +83,9 @@ static const attn_decoder *new_decoder(attn_tape *tape, const attn_seq2seq *mode
 attn_tensor *attn_seq2seq_translate(attn_tape *tape, const attn_seq2seq *model,
                                     const attn_tensor *source, const attn_tensor *source_length,
                                     const attn_tensor *prefix, const attn_decode_options *options) {
-  if (!ATTN_READY(tape, model, source, prefix) || !attn_check_decoding(tape, options)) return NULL;
-  if (source->rank != 2 || source->shape[0] != 1 || prefix->rank != 2 || prefix->shape[0] != 1 ||
-      prefix->shape[1] < 1)
-    return attn_fail(tape, ATTN_BAD_SHAPE,
-                     "%s and %s have %d and %d sentences; one is translated at a time, from at "
-                     "least one token",
-                     source->name, prefix->name, source->shape[0], prefix->shape[0]);
+  if (!ATTN_READY(tape, model) || !attn_check_decoding(tape, options) ||
+      !attn_check_sentence(tape, "source", source) || !attn_check_sentence(tape, "target", prefix))
+    return NULL;
   const attn_decoder *decoder = new_decoder(tape, model, source, source_length,
                                             attn_decoding_rows(options), options->positions);
   return attn_search(tape, decoder, prefix, options);

@@ -142,16 +142,11 @@ const attn_decoder_past *attn_transformer_decoder_past(const attn_decoder *decod
   return ((const decoding *)decoder->state)->past;
 }
 
-static bool check_one(attn_tape *tape, const char *what, const attn_tensor *ids) {
-  if (!ids || ids->rank != 2 || ids->shape[0] == 1) return true;
-  return attn_fail_at(tape, what, ATTN_BAD_SHAPE, "%s has %d sentences; one is decoded at a time",
-                      what, ids->shape[0]);
-}
-
 attn_tensor *attn_decode(attn_tape *tape, const attn_transformer *model, const attn_tensor *source,
                          const attn_tensor *prefix, const attn_decode_options *options) {
   if (!ATTN_READY(tape, model) || !attn_check_decoding(tape, options) ||
-      !check_one(tape, "source", source) || !check_one(tape, "target", prefix) ||
+      (source && !attn_check_sentence(tape, "source", source)) ||
+      !attn_check_sentence(tape, "target", prefix) ||
       !attn_transformer_check(tape, model, "target", prefix, NULL))
     return NULL;
   const int32_t read = prefix->shape[1] + options->max_length - 1;
@@ -179,8 +174,8 @@ static attn_real largest_difference(const attn_tensor *a, const attn_tensor *b, 
 attn_tensor *attn_consistency(attn_tape *tape, const attn_transformer *model,
                               const attn_tensor *source, const attn_tensor *target, int32_t prefill,
                               int32_t cache, int32_t positions) {
-  if (!ATTN_READY(tape, model) || !check_one(tape, "source", source) ||
-      !check_one(tape, "target", target) ||
+  if (!ATTN_READY(tape, model) || (source && !attn_check_sentence(tape, "source", source)) ||
+      !attn_check_sentence(tape, "target", target) ||
       !attn_transformer_check(tape, model, "target", target, NULL))
     return NULL;
   const int32_t layers = model->config.decoder_layers, length = target->shape[1];

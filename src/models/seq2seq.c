@@ -108,23 +108,10 @@ static float dropout_of(const attn_seq2seq_pass *pass) {
   return pass->training ? pass->model->config.dropout : 0;
 }
 
-static bool check_ids(attn_tape *tape, const char *what, const attn_tensor *ids) {
-  if (attn_tape_status(tape) != ATTN_OK) return false;
-  if (!ids)
-    return attn_fail_at(tape, what, ATTN_BAD_VALUE, "this model needs the tokens of a %s", what);
-  if (ids->rank != 2 || ids->shape[1] < 1)
-    return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
-                        "%s has %d axes and %d tokens in a sentence; it must be [B, T] with at "
-                        "least one",
-                        what, ids->rank, ids->rank == 2 ? ids->shape[1] : 0);
-  return true;
-}
-
 bool attn_seq2seq_encode(attn_tape *tape, const attn_seq2seq_pass *pass, const attn_tensor *source,
                          const attn_tensor *lengths, attn_seq2seq_state *state) {
   const attn_seq2seq *model = pass->model;
   *state = (attn_seq2seq_state){.lengths = lengths};
-  if (!check_ids(tape, "source", source)) return false;
   const int32_t previous = attn_scope_enter(tape, "encoder");
   const attn_tensor *x = attn_embedding(tape, "embedded", source, model->source_embedding);
   const attn_tensor *hidden =
@@ -204,7 +191,6 @@ static const attn_tensor *run_all_steps(attn_tape *tape, const attn_seq2seq_pass
 attn_tensor *attn_seq2seq_decode(attn_tape *tape, const attn_seq2seq_pass *pass,
                                  attn_seq2seq_state *state, const attn_tensor *target) {
   const attn_seq2seq *model = pass->model;
-  if (!check_ids(tape, "target", target)) return NULL;
   const int32_t previous = attn_scope_enter(tape, "decoder");
   const attn_tensor *embedded = attn_embedding(tape, "embedded", target, model->target_embedding);
   const attn_tensor *hidden = NULL;
@@ -221,7 +207,9 @@ attn_tensor *attn_seq2seq_forward(attn_tape *tape, const attn_seq2seq *model,
                                   uint32_t seed) {
   const attn_seq2seq_pass pass = {model, training, seed};
   attn_seq2seq_state state;
-  if (!ATTN_READY(tape, model) ||
+  if (!ATTN_READY(tape, model) || !attn_check_sentences(tape, "source", batch->source) ||
+      !attn_check_sentences(tape, "target", batch->target) ||
+      !attn_check_pairs(tape, batch->source, batch->target) ||
       !attn_seq2seq_encode(tape, &pass, batch->source, batch->source_lengths, &state))
     return NULL;
   return attn_seq2seq_decode(tape, &pass, &state, batch->target);

@@ -38,15 +38,7 @@ static bool check_lengths(attn_tape *tape, const char *what, const attn_tensor *
 
 bool attn_transformer_check(attn_tape *tape, const attn_transformer *model, const char *what,
                             const attn_tensor *ids, const attn_tensor *lengths) {
-  if (attn_tape_status(tape) != ATTN_OK) return false;
-  if (!ids)
-    return attn_fail_at(tape, what, ATTN_BAD_VALUE, "this model needs the tokens of a %s", what);
-  if (ids->rank != 2 || ids->shape[0] < 1)
-    return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
-                        "%s has %d axes and %d sentences; it must be [B, T] with at least one",
-                        what, ids->rank, ids->rank ? ids->shape[0] : 0);
-  if (ids->shape[1] < 1)
-    return attn_fail_at(tape, what, ATTN_BAD_VALUE, "sentence 0 of the %s is empty", what);
+  if (!attn_check_sentences(tape, what, ids)) return false;
   const bool table = model->config.position == ATTN_POSITION_SINUSOIDAL ||
                      model->config.position == ATTN_POSITION_LEARNED;
   if (table && ids->shape[1] > model->config.max_length)
@@ -166,10 +158,7 @@ attn_tensor *attn_transformer_forward(attn_tape *tape, const attn_transformer *m
   }
   if (!attn_transformer_check(tape, model, "target", batch->target, batch->target_lengths))
     return NULL;
-  if (memory && memory->shape[0] != batch->target->shape[0])
-    return attn_fail_at(tape, "target", ATTN_BAD_SHAPE,
-                        "there are %d source sentences and %d target sentences; they must agree",
-                        memory->shape[0], batch->target->shape[0]);
+  if (memory && !attn_check_pairs(tape, batch->source, batch->target)) return NULL;
   return attn_transformer_decode(tape, &pass, batch->target, batch->target_lengths, memory,
                                  batch->source_lengths, 0, NULL);
 }

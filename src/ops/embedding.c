@@ -21,6 +21,33 @@ bool attn_check_ids(attn_tape *tape, const attn_tensor *ids, int32_t least, int3
   return true;
 }
 
+bool attn_check_sentences(attn_tape *tape, const char *what, const attn_tensor *ids) {
+  if (attn_tape_status(tape) != ATTN_OK) return false;
+  if (!ids)
+    return attn_fail_at(tape, what, ATTN_BAD_VALUE, "this model needs the tokens of a %s", what);
+  if (ids->rank != 2 || ids->shape[0] < 1)
+    return attn_fail_at(tape, what, ATTN_BAD_SHAPE,
+                        "%s has %d axes and %d sentences; it must be [B, T] with at least one",
+                        what, ids->rank, ids->rank ? ids->shape[0] : 0);
+  if (ids->shape[1] < 1)
+    return attn_fail_at(tape, what, ATTN_BAD_VALUE, "sentence 0 of the %s is empty", what);
+  return true;
+}
+
+bool attn_check_sentence(attn_tape *tape, const char *what, const attn_tensor *ids) {
+  if (!attn_check_sentences(tape, what, ids)) return false;
+  if (ids->shape[0] == 1) return true;
+  return attn_fail_at(tape, what, ATTN_BAD_SHAPE, "%s has %d sentences; one is decoded at a time",
+                      what, ids->shape[0]);
+}
+
+bool attn_check_pairs(attn_tape *tape, const attn_tensor *source, const attn_tensor *target) {
+  if (source->shape[0] == target->shape[0]) return true;
+  return attn_fail_at(tape, "target", ATTN_BAD_SHAPE,
+                      "there are %d source sentences and %d target sentences; they must agree",
+                      source->shape[0], target->shape[0]);
+}
+
 static void embedding_backward(attn_tape *tape, const attn_tensor *y) {
   const attn_tensor *ids = y->inputs[0];
   attn_real *table = attn_gradient(tape, y->inputs[1]);

@@ -126,6 +126,7 @@ attn_tensor *attn_cross_entropy(attn_tape *tape, const char *name, const attn_te
 }
 
 int32_t attn_counted_tokens(const attn_tensor *cross_entropy_loss) {
+  if (!cross_entropy_loss || cross_entropy_loss->backward != cross_entropy_backward) return 0;
   return ((const cross_entropy *)cross_entropy_loss->attributes)->counted;
 }
 
@@ -141,16 +142,26 @@ static void squared_error_backward(attn_tape *tape, const attn_tensor *loss) {
   }
 }
 
+static bool check_same_shape(attn_tape *tape, const attn_tensor *a, const attn_tensor *b) {
+  if (a->rank != b->rank)
+    return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d axes, %s %d; their shapes must agree",
+                     a->name, a->rank, b->name, b->rank);
+  for (int32_t i = 0; i < a->rank; i++)
+    if (a->shape[i] != b->shape[i])
+      return attn_fail(tape, ATTN_BAD_SHAPE,
+                       "%s has the size %d on axis %s, %s %d; their shapes must agree", a->name,
+                       a->shape[i], a->axes[i], b->name, b->shape[i]);
+  return true;
+}
+
 attn_tensor *attn_squared_error(attn_tape *tape, const char *name, const attn_tensor *prediction,
                                 const attn_tensor *target, int32_t reduction) {
   if (!ATTN_READY(tape, prediction, target)) return NULL;
   if (reduction != ATTN_REDUCTION_SUM && reduction != ATTN_REDUCTION_MEAN)
     return attn_fail(tape, ATTN_BAD_VALUE, "the squared error is a sum or a mean; reduction is %d",
                      reduction);
+  if (!check_same_shape(tape, prediction, target)) return NULL;
   const ptrdiff_t count = attn_length(prediction);
-  if (attn_length(target) != count)
-    return attn_fail(tape, ATTN_BAD_SHAPE, "%s has %d elements, %s %d; they must agree",
-                     prediction->name, (int)count, target->name, (int)attn_length(target));
   attn_tensor *loss = attn_push(tape, "squared_error", name, (attn_shape){.rank = 0},
                                 ATTN_INPUTS(prediction, target));
   attn_real *factor = attn_tape_take(tape, sizeof *factor);

@@ -116,6 +116,12 @@ attn_tensor *attn_mask_heads(attn_tape *tape, const char *name, const attn_tenso
 /* Whether ids are whole numbers from `least` to vocabulary - 1. */
 bool attn_check_ids(attn_tape *tape, const attn_tensor *ids, int32_t least, int32_t vocabulary);
 
+/* Whether ids are the tokens of sentences, [B, T] with at least one of each; of one sentence; of as
+ * many targets as sources. `what` is the option they come from. */
+bool attn_check_sentences(attn_tape *tape, const char *what, const attn_tensor *ids);
+bool attn_check_sentence(attn_tape *tape, const char *what, const attn_tensor *ids);
+bool attn_check_pairs(attn_tape *tape, const attn_tensor *source, const attn_tensor *target);
+
 /* Initial values: fill what attn_parameter returned, by the seed and the parameter's full name, and
  * finish it. fan_in is uniform ±1/√in: PyTorch's default for weight and bias of a linear layer, and
  * with in = H of a GRU; PyTorch's default for an embedding is normal with the deviation 1. */

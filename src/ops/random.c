@@ -76,6 +76,9 @@ attn_tensor *attn_token_embedding(attn_tape *tape, const char *name, const attn_
   if (!out) return NULL;
   const char *text = texts->bytes;
   for (int32_t t = 0; t < texts->count; t++) {
+    if (texts->lengths[t] < 0)
+      return attn_fail(tape, ATTN_BAD_VALUE, "text %d has a length of %d bytes", t,
+                       texts->lengths[t]);
     const attn_random_key key = attn_random_key_from(seed, text, (size_t)texts->lengths[t]);
     fill(out->data + (ptrdiff_t)t * hiddens, hiddens, key, normal_block);
     text += texts->lengths[t];

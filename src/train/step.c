@@ -35,6 +35,7 @@ attn_training *attn_training_new(attn_tape *tape) {
 }
 
 void attn_training_restart(attn_training *training) {
+  if (!training) return;
   training->steps = 0;
   for (ptrdiff_t i = 0; i < 2 * (ptrdiff_t)training->count; i++) training->moments[i] = 0;
 }

@@ -301,6 +301,13 @@ static void what_is_missing_is_a_failure(void) {
   CHECK_EQUAL(attn_train_step(tape, NULL, given("loss", SHAPE(1)), &training), ATTN_BAD_VALUE);
   start();
   CHECK_EQUAL(attn_backward(tape, NULL), ATTN_BAD_VALUE);
+  start();
+  attn_training_restart(NULL);
+  CHECK_EQUAL(attn_counted_tokens(NULL), 0);
+  CHECK_EQUAL(attn_counted_tokens(given("x", SHAPE(1))), 0);
+  const attn_texts texts = {.bytes = "ab", .lengths = FOUR(2, -1), .count = 2};
+  REFUSES(attn_token_embedding(tape, "embedding", &texts, 4, 0), ATTN_BAD_VALUE, "",
+          "text 1 has a length of -1 bytes");
 }
 
 int main(void) {

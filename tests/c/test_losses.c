@@ -205,7 +205,13 @@ static void squared_error_is_that_of_its_definition(void) {
   }
   fresh();
   CHECK(!attn_squared_error(tape, "loss", given("x", SHAPE(3)), given("y", SHAPE(2)), 0));
-  CHECK_FAILED(ATTN_BAD_SHAPE, "x has 3 elements, y 2; they must agree");
+  CHECK_FAILED(ATTN_BAD_SHAPE, "x has the size 3 on axis i, y 2; their shapes must agree");
+  fresh();
+  CHECK(!attn_squared_error(tape, "loss", given("x", SHAPE(3, 2)), given("y", SHAPE(2, 3)), 0));
+  CHECK_FAILED(ATTN_BAD_SHAPE, "x has the size 3 on axis i, y 2; their shapes must agree");
+  fresh();
+  CHECK(!attn_squared_error(tape, "loss", given("x", SHAPE(3, 2)), given("y", SHAPE(6)), 0));
+  CHECK_FAILED(ATTN_BAD_SHAPE, "x has 2 axes, y 1; their shapes must agree");
   fresh();
   CHECK(!attn_squared_error(tape, "loss", given("x", SHAPE(3)), given("y", SHAPE(3)), 2));
   CHECK_FAILED(ATTN_BAD_VALUE, "the squared error is a sum or a mean; reduction is 2");

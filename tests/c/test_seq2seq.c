@@ -301,8 +301,13 @@ static void what_cannot_be_is_named(void) {
   small_model(0, 1);
   batch = (attn_transformer_batch){.source = given("source", SHAPE(2, 0))};
   CHECK(!attn_seq2seq_forward(tape, model, &batch, false, 0));
+  CHECK_FAILED(ATTN_BAD_VALUE, "sentence 0 of the source is empty");
+  small_model(0, 1);
+  batch =
+      (attn_transformer_batch){.source = ids("source", 1, 3, 9), .target = ids("target", 2, 3, 8)};
+  CHECK(!attn_seq2seq_forward(tape, model, &batch, false, 0));
   CHECK_FAILED(ATTN_BAD_SHAPE,
-               "source has 2 axes and 0 tokens in a sentence; it must be [B, T] with at least one");
+               "there are 1 source sentences and 2 target sentences; they must agree");
   small_model(0, 1);
   batch = (attn_transformer_batch){.source = ids("source", 2, 3, 9)};
   CHECK(!attn_seq2seq_forward(tape, model, &batch, false, 0));

@@ -54,6 +54,24 @@ onEachEngine('kernel regression: values may be vectors', (engine) => {
   assertClose(output, [[4, 5, 6]]);
 });
 
+onEachEngine('kernel regression: labels of another shape are refused', (engine) => {
+  const model = engine.kernelRegression({ learned: true });
+  const values = [
+    [1, 2],
+    [3, 4],
+  ];
+  const batch = { queries: [1, 2, 3], keys: [1, 2], values };
+  const transposed = [
+    [1, 2, 3],
+    [4, 5, 6],
+  ];
+  for (const labels of [transposed, transposed.flat(), [transposed.flat()]]) {
+    assertFails(() => model.loss({ ...batch, labels }), SHAPE, 'labels', 'shapes must agree');
+    assertFails(() => model.trainStep({ ...batch, labels }), SHAPE, 'labels');
+  }
+  assert.equal(model.steps, 0);
+});
+
 onEachEngine('kernel regression: the width is learned where it is asked for', (engine) => {
   const model = engine.kernelRegression({ learned: true, width: 0.25 });
   const batch = { queries: KEYS, keys: KEYS, values: VALUES, labels: VALUES, leaveOneOut: true };

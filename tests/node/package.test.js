@@ -147,6 +147,20 @@ describe('package', () => {
     assert.match(outputFiles[0].text, /customElements\.define\(/);
   });
 
+  /** @param {string} name @param {string} lib @param {string} types */
+  async function assertTypes(name, lib, types) {
+    const options = ['--strict', '--noEmit', '--types', types, '--lib', lib];
+    const roots = ['--typeRoots', join(root, 'node_modules/@types')];
+    const modules = ['--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(
+      process.execPath,
+      [tsc, ...options, ...roots, ...modules, '--skipLibCheck', 'false', name],
+      { cwd: folder },
+    ).catch((error) => error);
+    assert.equal(stdout, '');
+  }
+
   test('names its elements and their events to strict TypeScript', async () => {
     await writeFile(
       join(folder, 'page.ts'),
@@ -165,28 +179,26 @@ figure.addEventListener('attentionchange', ({ detail }) => console.log(detail.st
 export const link: Promise<string> = figure.link();
 // @ts-expect-error a matrix is no number
 heatmap.matrix = 1;
+`,
+    );
+    await assertTypes('page.ts', 'es2022,dom,dom.iterable', '');
+  });
 
-import { createEngine } from 'attention-playground';
-const engine = await createEngine();
-console.log(engine.attention([[1]], [[1]], [[1]], { causal: true }).weights.shape);
-console.log(engine.attentionLayer().forward({ source: ['a'] }).weights.shape);
+  test('types its functions and models for programs under Node', async () => {
+    await writeFile(
+      join(folder, 'program.ts'),
+      `import { createEngine } from 'attention-playground';
+const engine = await createEngine({ wasm: new Uint8Array(8) });
+export const { shape } = engine.attention([[1]], [[1]], [[1]], { causal: true }).weights;
+export const weights = engine.attentionLayer().forward({ source: ['a'] }).weights.shape;
 // @ts-expect-error there may be none
 engine.attention([[1]], [[1]], [[1]], { needWeights: false }).weights.shape;
 const model = engine.transformer({ sourceVocab: 9, targetVocab: 9 });
-const [{ tokens }] = model.decode({ source: [[4, 5]] }, { bos: 2 });
-const { score } = model.decode({ source: [4, 5] }, { bos: 2 });
-console.log(tokens.length, score.toFixed(2));
+export const [{ tokens }] = model.decode({ source: [[4, 5]] }, { bos: 2 });
+export const { score } = model.decode({ source: [4, 5] }, { bos: 2 });
 `,
     );
-    const options = ['--strict', '--noEmit', '--types', '', '--lib', 'es2022,dom,dom.iterable'];
-    const modules = ['--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler'];
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(
-      process.execPath,
-      [tsc, ...options, ...modules, '--skipLibCheck', 'false', 'page.ts'],
-      { cwd: folder },
-    ).catch((error) => error);
-    assert.equal(stdout, '');
+    await assertTypes('program.ts', 'es2022', 'node');
   });
 
   test('satisfies publint', async () => {
