@@ -66,6 +66,22 @@ eachBrowser((browser) => {
     }
   });
 
+  test('a matrix of no rows is drawn as nothing', async () => {
+    const page = await open(small);
+    await page.evaluate(async () => {
+      Object.assign(window.heatmap, {
+        matrix: [],
+        rowLabels: null,
+        columnLabels: null,
+        mask: null,
+      });
+      await window.heatmap.updated;
+      // Behind the moment of rest in which a picture is copied.
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    });
+    assert.equal(await text(page, '[role=alert]'), '');
+  });
+
   test('wrong properties throw and name shape and limit', async () => {
     const page = await open(small);
     const messages = await page.evaluate(() => {

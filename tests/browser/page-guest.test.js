@@ -71,6 +71,15 @@ eachBrowser((browser) => {
         text-transform: uppercase; text-indent: 3em; line-height: 3 } </style>`,
     ],
     ['a page written from right to left', '<script>document.dir = "rtl"</script>'],
+    [
+      'a page with rules for all elements',
+      `<style> * { letter-spacing: 1em; white-space: nowrap; text-transform: uppercase;
+        direction: rtl } </style>`,
+    ],
+    [
+      'a figure written from top to bottom',
+      '<style> attention-playground { writing-mode: vertical-rl; width: 100% } body { margin: 0 } </style>',
+    ],
   ]) {
     test(`${name}, on 320 px, with long tokens`, async () => {
       const page = await browser.open(`${around}${script}${figureMarkup}`, {
@@ -82,13 +91,14 @@ eachBrowser((browser) => {
       await figure.map();
       const { over, steps, style } = await figure.inside((root) => {
         const element = /** @type {Element} */ (root.querySelector('.note'));
-        const { letterSpacing, textTransform, whiteSpace, direction } = getComputedStyle(element);
+        const { letterSpacing, textTransform, whiteSpace, direction, writingMode } =
+          getComputedStyle(element);
         return {
           over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
           steps: [...root.querySelectorAll('.pipeline li')]
             .slice(0, 3)
             .map((step) => step.getBoundingClientRect().left),
-          style: { letterSpacing, textTransform, whiteSpace, direction },
+          style: { letterSpacing, textTransform, whiteSpace, direction, writingMode },
         };
       });
       assert.equal(over, 0);
@@ -97,6 +107,7 @@ eachBrowser((browser) => {
         textTransform: 'none',
         whiteSpace: 'normal',
         direction: 'ltr',
+        writingMode: 'horizontal-tb',
       });
       assert.deepEqual(
         steps,
@@ -105,6 +116,41 @@ eachBrowser((browser) => {
       );
     });
   }
+
+  test('as a flexible box itself it is as wide as its parent', async () => {
+    const page = await browser.open(
+      `<style>attention-playground { display: flex }</style>${script}${figureMarkup}`,
+      { width: 1280, policy: null },
+    );
+    const figure = await figureOn(page);
+    const [inside, parent] = await figure.inside((root) => [
+      root.querySelector('.playground')?.clientWidth,
+      document.querySelector('main')?.clientWidth,
+    ]);
+    assert.equal(inside, Number(parent) - 24);
+  });
+
+  test('whatever base a page has, its own address holds the state', async () => {
+    const page = await browser.open(
+      `${script}<base href="https://elsewhere.invalid/other/">
+       <attention-playground follow-hash lang="en"></attention-playground>`,
+      { policy: null },
+    );
+    const figure = await figureOn(page);
+    const address = page.url();
+    await figure.after(() => figure.press('Causal'));
+    await page.waitForFunction(() => location.hash);
+    assert.match(page.url().slice(address.length), /^#v1\./);
+    await figure.until((root) =>
+      /** @type {HTMLAnchorElement} */ (root.querySelector('.experiments a')).hash.startsWith(
+        '#v1',
+      ),
+    );
+    const experiment = await figure.inside(
+      (root) => /** @type {HTMLAnchorElement} */ (root.querySelector('.experiments a')).href,
+    );
+    assert.ok(experiment.startsWith(`${address}#v1.`), experiment);
+  });
 
   test('moved into a frame, into a document that no window shows, and back', async () => {
     const page = await browser.open(

@@ -5,7 +5,7 @@ import { lessons } from '../../web/lessons/index.js';
 import { decodeState } from '../../web/lessons/state.js';
 import { eachBrowser } from './harness.js';
 import { assertAccessible, assertNothingCut, assertOneLanguage, unfold } from './page-checks.js';
-import { openTraining } from './training-page.js';
+import { openTraining, own } from './training-page.js';
 
 eachBrowser((browser) => {
   test('a typed sentence is translated; words outside the vocabulary are named', async () => {
@@ -147,6 +147,53 @@ eachBrowser((browser) => {
       (root) => /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea')).value,
     );
     assert.equal(kept, lines.join('\n'), 'and can be edited');
+  });
+
+  test('files of spreadsheets, and of nothing', async () => {
+    const figure = await openTraining(browser);
+    const drop = (/** @type {number[]} */ bytes) =>
+      figure.inside((root, bytes) => {
+        const carried = new DataTransfer();
+        carried.items.add(new File([new Uint8Array(bytes)], 'mine.txt'));
+        const drop = new DragEvent('drop', { dataTransfer: carried, bubbles: true });
+        root.querySelector('.corpus')?.dispatchEvent(drop);
+      }, bytes);
+    await drop([]);
+    await figure.until((root) =>
+      root.querySelector('.corpus .error')?.textContent?.includes('None of its lines holds a pair'),
+    );
+    for (const [word, order] of /** @type {const} */ ([
+      ['uno', [0, 8]],
+      ['due', [8, 0]],
+    ])) {
+      const units = Array.from(`\ufeff${word} x\ty z`, (sign) => sign.charCodeAt(0));
+      await drop(units.flatMap((unit) => order.map((shift) => (unit >> shift) & 255)));
+      await figure.until(
+        (root, word) => root.querySelector('.sentence ~ .words')?.textContent === `${word}x`,
+        word,
+      );
+      assert.deepEqual(await figure.errors(), []);
+    }
+  });
+
+  test('the field of one’s own pairs stays empty while a model trains', async () => {
+    const figure = await openTraining(browser, { own, epochs: 1000 });
+    await figure.act('Train');
+    const field = await figure.find('.corpus textarea');
+    await field.focus();
+    const value = () =>
+      figure.inside(
+        (root) => /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea')).value,
+      );
+    assert.equal(await value(), own);
+    await figure.inside((root) => {
+      /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea')).value = '';
+    });
+    const { step } = await figure.progress();
+    await figure.until((root, step) => (root.querySelector('progress')?.value ?? 0) > step, step);
+    assert.equal(await value(), '');
+    await field.type('x');
+    assert.equal(await value(), 'x');
   });
 
   test('pairs of one’s own that are typed; none is held out of so few', async () => {

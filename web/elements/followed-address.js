@@ -6,6 +6,7 @@
  * nothing.
  */
 import { encodeState, isAnchor, openLink } from '../lessons/state.js';
+import { pageLink } from './address.js';
 
 /**
  * @typedef {import('../lessons/index.js').Lesson} Lesson
@@ -112,8 +113,7 @@ export class FollowedAddress {
         this.writeLater();
         return;
       }
-      if (location.hash !== hash)
-        history.replaceState(history.state, '', hash || location.pathname + location.search);
+      if (location.hash !== hash) history.replaceState(history.state, '', pageLink(hash)); // whatever base the page has
       this.#hash = hash;
       this.#named = state;
     } catch (error) {

@@ -13,7 +13,8 @@ export const playgroundStyle = sheet(`
 :host::before { grid-template-columns: minmax(0, 1120px); }
 [hidden] { display: none !important; }
 
-.playground { container: playground / inline-size; font-size: 13px; }
+/* A container of its own width has none of its content: it takes the host's, whatever the page makes of that. */
+.playground { container: playground / inline-size; flex: none; width: 100%; font-size: 13px; }
 .scroll, .terms, .row, .code, .formula.large { scrollbar-width: thin; scrollbar-color: var(--attn-hatch) transparent; }
 p, ol, fieldset { margin: 0; padding: 0; border: 0; }
 ol { list-style: none; }

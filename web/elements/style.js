@@ -5,7 +5,8 @@
  * An element adopts `[tokens of its scheme, base, its own sheets]`; changing the scheme swaps the
  * first sheet. The tokens stand on `:host`, hence a page may override any of them from outside:
  * `attention-heatmap { --attn-query: rebeccapurple }`, and so may it the padding. What a page says of
- * its text (spacing, case, direction) ends at `:host`: the figure speaks languages written from left to right.
+ * its text (spacing, case, direction), even by a rule for all elements, ends at `:host`: the figure speaks
+ * languages written from left to right.
  *
  *   --attn-paper     ground              --attn-query   query side, and what the user edited
  *   --attn-ink       text                --attn-key     key side
@@ -60,9 +61,12 @@ const baseText = `
   box-sizing: border-box;
   padding: 12px;
   background: var(--attn-paper);
-  color: var(--attn-ink);
-  direction: ltr;
   unicode-bidi: isolate;
+}
+:host > * {
+  color: var(--attn-ink);
+  writing-mode: horizontal-tb;
+  direction: ltr;
   font: 16px/1.5 var(--attn-font);
   letter-spacing: normal;
   word-spacing: normal;

@@ -80,7 +80,7 @@ function problemOf(columns, source, target) {
   if (columns > 3) return 'many-columns';
   if (!source?.trim()) return 'empty-source';
   if (!target?.trim()) return 'empty-target';
-  return `${source}${target}`.includes('\uFFFD') ? 'not-utf8' : null;
+  return /[\uFFFD\0]/.test(source + target) ? 'not-utf8' : null;
 }
 
 /** @param {string[]} sentences @returns {Unit} */

@@ -344,7 +344,7 @@ export class AttentionHeatmap extends /** @type {Base} */ (HTMLElement) {
     if (before?.width === canvas.width && before.height === canvas.height) frame.append(before);
     this.#before = null;
     clearTimeout(this.#rest);
-    if (this.thumbnail) return;
+    if (this.thumbnail || canvas.width * canvas.height === 0) return;
     this.#rest = window.setTimeout(() => {
       const copy = /** @type {HTMLCanvasElement} */ (canvas.cloneNode());
       copy.getContext('2d')?.drawImage(canvas, 0, 0);

@@ -44,7 +44,9 @@ const leastForValues = 20;
  * @param {string} label
  */
 const isolate = (label) =>
-  /[\u0590-\u08FF\uFB1D-\uFEFC]/.test(label) ? `\u2068${label}\u2069` : label;
+  /[\u0590-\u08FF\uFB1D-\uFEFC\u202A-\u202E\u2066-\u2069]/.test(label)
+    ? `\u2068${label}\u2069`
+    : label;
 
 export class Figure {
   /** @param {Parts} parts */

@@ -123,7 +123,7 @@ export function inspector(context) {
       const name = axes[/** @type {keyof typeof axes} */ (axis)];
       const token = tokenLabel(lesson.labelsOf(result.state, axis, size)[index]);
       const side = axis === 'Tq' ? 'query' : axis === 'Tk' ? 'key' : '';
-      return h('span', { class: side }, `${name} `, h('b', null, token));
+      return h('span', { class: side }, `${name} `, h('b', { dir: 'auto' }, token));
     };
     place.replaceChildren(
       part(matrix.rowAxis, matrix.rows, at),

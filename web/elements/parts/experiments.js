@@ -3,6 +3,7 @@
  * look for in the one that was chosen.
  */
 import { encodeState } from '../../lessons/state.js';
+import { pageLink } from '../address.js';
 import { h, setAttribute, setText } from '../dom.js';
 
 /** In milliseconds: links to open elsewhere can wait until the first figure is drawn. */
@@ -44,7 +45,7 @@ export function experiments({ lesson, strings, language, dispatch }) {
     for (const { values, link } of links) {
       encodeState(lesson.table, lesson.reduce(lesson.defaults, { type: 'load', values })).then(
         (hash) => {
-          link.href = hash;
+          link.href = pageLink(hash);
         },
         () => {}, // no link to open elsewhere; the click works
       );

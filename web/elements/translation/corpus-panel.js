@@ -15,6 +15,15 @@ const NAMED = 5;
 const SHOWN = 100_000;
 
 /**
+ * By the byte order mark; spreadsheets write UTF-16.
+ * @param {Uint8Array} bytes
+ */
+function encodingOf([first, second]) {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+/**
  * @param {import('./views.js').Context} context
  * @returns {import('../parts/controls.js').Part}
  */
@@ -29,6 +38,7 @@ export function corpusPanel(context) {
       ...context,
       dispatch(intent) {
         own.hidden = intent.values.corpus !== 'own';
+        if (text.value === '') text.value = shown();
         ask(!own.hidden && text.value === '');
         if (asked) text.focus();
         else dispatch(intent);
@@ -92,11 +102,13 @@ export function corpusPanel(context) {
     own,
   );
   let sent = '';
+  const shown = () => (sent.length > SHOWN ? '' : sent);
 
   /** @param {File} chosen */
   async function read(chosen) {
     try {
-      take(await chosen.text());
+      const bytes = new Uint8Array(await chosen.arrayBuffer());
+      take(new TextDecoder(encodingOf(bytes)).decode(bytes), words.noPairs);
     } catch {
       ask(true);
       own.hidden = false;
@@ -105,20 +117,20 @@ export function corpusPanel(context) {
   }
   takeDrops(element, read);
 
-  /** @param {string} given */
-  function take(given) {
+  /** @param {string} given @param {string} [none] what is said of nothing */
+  function take(given, none = '') {
     const all = given.replace(/\r\n?/g, '\n');
     const long = all.length > MOST_TEXT;
     const lines = long ? all.slice(0, Math.max(0, all.lastIndexOf('\n', MOST_TEXT))) : all;
     const { pairs, problems } = readPairs(lines, { limit: MOST_PAIRS + 1 });
     const used = Math.min(pairs.length, MOST_PAIRS);
-    setText(error, pairs.length || all === '' ? '' : words.noPairs);
+    setText(error, pairs.length ? '' : all === '' ? none : words.noPairs);
     setText(cut, long || pairs.length > used ? fill(words.cut, { count: used }) : '');
     ask(pairs.length === 0);
     own.hidden = false;
     if (asked) return name(problems);
-    text.value = lines.length > SHOWN ? '' : lines;
     sent = lines;
+    text.value = shown();
     dispatch({ type: 'set', values: { corpus: 'own', own: lines } });
   }
 
@@ -155,9 +167,9 @@ export function corpusPanel(context) {
       };
       setText(facts, `${pairs} · ${fill(words.vocabulary, sizes)}`);
       own.hidden = corpus !== 'own';
-      if (state.own !== sent || text.value === '') {
+      if (state.own !== sent) {
         sent = state.own;
-        text.value = sent.length > SHOWN ? '' : sent;
+        text.value = shown();
         setText(error, '');
       }
       if (!asked) name(state.corpus === 'own' ? problems : []);
