@@ -357,7 +357,7 @@ eachBrowser((browser) => {
       /** @type {HTMLElement} */ (root.querySelector('.act.main')).focus(),
     );
     await page.keyboard.press('Enter');
-    await figure.until((root) => Number(root.querySelector('progress')?.value) > 3);
+    await figure.until((root) => root.querySelector('.training [type=range]:enabled'));
     assert.equal(await active(), 'act main');
     await page.keyboard.press('Enter');
     await figure.until((root) => !root.querySelector('.score.stale'));
