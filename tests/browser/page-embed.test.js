@@ -194,6 +194,13 @@ eachBrowser((browser) => {
       2,
       'the state attribute says one head',
     );
+    const gap = await figure.inside((root) => {
+      const [layout, rest] = ['.layout', '.layout + .fold'].map((part) =>
+        /** @type {Element} */ (root.querySelector(part)).getBoundingClientRect(),
+      );
+      return rest.top - layout.bottom;
+    });
+    assert.ok(gap >= 12, `${gap} px between the figure and the fold below it`);
     await figure.press('More controls');
     assert.ok(await visible('.inspector'));
     await figure.after(() => figure.press('Causal'));
