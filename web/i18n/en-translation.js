@@ -217,10 +217,10 @@ export default {
     head: 'head {head}',
     mean: 'mean of heads',
     tile: '{kind}, layer {layer}, {head}',
-    silence: 'Silence {tile}',
+    silence: 'Switch {tile} off',
     weight: 'weight',
-    silenced: '{count} heads silenced',
-    silencedOne: '1 head silenced',
+    silenced: '{count} heads off',
+    silencedOne: '1 head off',
     all: 'Switch all on',
     noMap: 'No map is shown. Each of the tensors can be: click its name in their list.',
     padding:
