@@ -110,8 +110,8 @@ export class Core {
   #exports;
   /** @type {Module} */
   #module;
-  /** Tensors of a model that lives here, which a new instance would not hold. */
-  #kept = 0;
+  /** Tensors of a model that lives here, which a new instance would not hold. @type {number | null} */
+  #kept = null;
   /** What stopped the core with a model in it. @type {unknown} */
   #lost;
   #recording = false;
@@ -213,7 +213,7 @@ export class Core {
     try {
       result = this.#exports[name](...args);
     } catch (cause) {
-      if (this.#kept) this.#lost = cause;
+      if (this.#kept !== null) this.#lost = cause;
       this.#instantiate();
       throw new AttentionError('TRAP', `the core stopped in ${name} and was started anew`, {
         cause,
@@ -516,7 +516,7 @@ export class Core {
   /** @returns {TensorInfo[]}  what the last pass computed that an override can reach; none when it failed */
   computed() {
     return this.tensors()
-      .slice(this.#kept)
+      .slice(this.#kept ?? 0)
       .filter(({ op }) => op !== 'decode');
   }
 

@@ -97,15 +97,19 @@ function checkEntry(name, entry) {
 function repeatedName(json) {
   /** @type {Set<string>[]} */
   const open = [];
-  for (const [token, string, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
-    else if (colon) {
-      const name = JSON.parse(string);
-      const names = open[open.length - 1];
-      if (names.has(name)) return name;
-      names.add(name);
-    }
+  for (let at = 0; at < json.length; at++) {
+    if (json[at] === '{') open.push(new Set());
+    else if (json[at] === '}') open.pop();
+    if (json[at] !== '"') continue;
+    const start = at;
+    for (at++; json[at] !== '"'; at++) if (json[at] === '\\') at++;
+    let next = at + 1;
+    while (json[next] <= ' ') next++;
+    if (json[next] !== ':') continue;
+    const name = JSON.parse(json.slice(start, at + 1));
+    const names = open[open.length - 1];
+    if (names.has(name)) return name;
+    names.add(name);
   }
   return undefined;
 }

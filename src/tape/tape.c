@@ -296,7 +296,7 @@ attn_tensor *attn_input(attn_tape *tape, const char *name, int32_t rank, const i
 }
 
 attn_tensor *attn_input_ready(attn_tape *tape, attn_tensor *input) {
-  return attn_finish(tape, input);
+  return ATTN_READY(tape, input) ? attn_finish(tape, input) : NULL;
 }
 
 attn_tensor *attn_parameter(attn_tape *tape, const char *name, attn_shape shape) {

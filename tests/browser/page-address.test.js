@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachBrowser } from './harness.js';
-import { openFigure, script } from './page-figure.js';
+import { linkOf, openFigure, script } from './page-figure.js';
 
 /** Pairs too long for a link. */
 const long = Array.from({ length: 300 }, (_, at) => {
@@ -84,11 +84,7 @@ eachBrowser((browser) => {
     await go(4);
     await figure.until((root) => root.querySelector('.corpus'));
     await figure.press('your own');
-    await figure.inside((root, text) => {
-      const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea'));
-      area.value = text;
-      area.dispatchEvent(new Event('change'));
-    }, long);
+    await figure.paste(long, '.corpus textarea');
     await figure.until((root) => root.querySelector('.notice'));
     assert.match((await figure.notices()).join(), /too large for a link/);
     await go(2);
@@ -109,6 +105,19 @@ eachBrowser((browser) => {
     await page.goForward();
     await shows('multi-head', 'we look back');
     await page.waitForFunction(() => location.hash);
+    await figure.inside((root) => {
+      for (const fold of root.querySelectorAll('details')) fold.open = true;
+    });
+    await page.goBack();
+    await figure.until((root) => root.querySelector('.corpus'));
+    await go(2);
+    await shows('multi-head', 'we look back');
+    assert.ok(
+      await figure.inside((root) =>
+        [...root.querySelectorAll('details')].every((fold) => fold.open),
+      ),
+      'what was unfolded stays so',
+    );
     await go(1);
     await page.reload();
     await page.waitForSelector('nav a[aria-current]:first-child');
@@ -121,22 +130,111 @@ eachBrowser((browser) => {
     const asks = () =>
       figure.page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
     await figure.press('your own');
-    const paste = (/** @type {string} */ text) =>
-      figure.inside((root, text) => {
-        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.corpus textarea'));
-        area.value = text;
-        area.dispatchEvent(new Event('change'));
-      }, text);
     assert.equal(await asks(), false);
-    await paste(long);
+    await figure.paste(long, '.corpus textarea');
     await figure.until((root) => root.querySelector('.notice'));
     assert.equal(await asks(), true);
     await figure.page.click('nav a');
     assert.equal(await asks(), true, 'also from another lesson');
     await figure.page.goBack();
+    await figure.page.goForward();
+    await figure.until((root) => root.querySelector('.plot'));
+    await figure.page.click('nav a:nth-child(3)');
     await figure.until((root) => root.querySelector('.corpus'));
+    assert.equal(
+      await figure.inside((root) => root.querySelector('.corpus textarea')?.value.length),
+      long.length,
+      'found again',
+    );
+    assert.equal(await asks(), true);
     await figure.press('Undo');
     await figure.until((root) => !root.querySelector('.notice'));
     assert.equal(await asks(), false);
+  });
+
+  test('a figure that is gone, or whose address is none of its own, asks nothing', async () => {
+    const figure = await openFigure(
+      browser,
+      `${script}<attention-playground follow-hash lang="en" lesson="bahdanau"></attention-playground>`,
+    );
+    const { page } = figure;
+    const asks = () =>
+      page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    const follow = (/** @type {boolean} */ on) =>
+      page.evaluate((on) => {
+        document.querySelector('attention-playground')?.toggleAttribute('follow-hash', on);
+      }, on);
+    await figure.press('your own');
+    await figure.paste(long, '.corpus textarea');
+    await figure.until((root) => root.querySelector('.notice'));
+    assert.equal(await asks(), true);
+    await follow(false);
+    assert.equal(await asks(), false);
+    await follow(true);
+    assert.equal(await asks(), true);
+    await page.evaluate(() => document.querySelector('attention-playground')?.remove());
+    assert.equal(await asks(), false);
+  });
+
+  test('an address that is there when a figure begins to follow it is opened', async () => {
+    const markup = `${script}<attention-playground lang="en"></attention-playground>`;
+    const hash = linkOf({ heads: 2 });
+    const figure = await openFigure(browser, browser.server.add(markup) + hash);
+    await figure.page.evaluate(() =>
+      document.querySelector('attention-playground')?.setAttribute('follow-hash', ''),
+    );
+    await figure.until((root) => root.querySelectorAll('.heads .mini, .heads .tile').length === 3);
+    await figure.after(() => figure.press('Causal'));
+    assert.equal((await figure.map()).mask?.[1], 2);
+  });
+
+  test('a lesson that there is not, even by an inherited name', async () => {
+    for (const name of ['constructor', '__proto__', 'nothing']) {
+      const figure = await openFigure(browser, `/dist/?lesson=${name}`, { lang: 'en' });
+      const { page } = figure;
+      assert.match((await figure.notices()).join(), new RegExp(name));
+      const current = () =>
+        page.$$eval('nav a', (links) => links.map((link) => link.getAttribute('aria-current')));
+      assert.deepEqual(await current(), [null, 'page', null, null]);
+      await page.click('nav a');
+      await figure.until((root) => root.querySelector('.plot'));
+      assert.deepEqual(await current(), ['page', null, null, null]);
+    }
+  });
+
+  test('where nothing can be stored a lesson is found again too', async () => {
+    const page = await browser.open(
+      '<iframe sandbox="allow-scripts" src="/dist/index.html" width="1200" height="900"></iframe>',
+      { policy: null },
+    );
+    const frame = await page.waitForFrame((frame) => frame.url().endsWith('index.html'));
+    const text = (/** @type {string} */ wanted) =>
+      frame.waitForFunction(
+        (wanted) =>
+          /** @type {any} */ (
+            document
+              .querySelector('attention-playground')
+              ?.shadowRoot?.querySelector('.playground:not(.waiting) .source textarea')
+          )?.value === wanted,
+        {},
+        wanted,
+      );
+    await text('the cat sat on the mat');
+    await frame.evaluate(() => {
+      const area = /** @type {any} */ (
+        document
+          .querySelector('attention-playground')
+          ?.shadowRoot?.querySelector('.source textarea')
+      );
+      area.value = 'we look back';
+      area.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    });
+    await frame.waitForFunction(() => location.hash);
+    await frame.click('nav a');
+    await frame.waitForFunction(() =>
+      document.querySelector('attention-playground')?.shadowRoot?.querySelector('.plot'),
+    );
+    await frame.click('nav a:nth-child(2)');
+    await text('we look back');
   });
 });

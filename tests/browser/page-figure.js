@@ -249,13 +249,18 @@ export async function figureOn(page) {
       await field.type(text);
     },
 
-    /** Puts a whole text into the field of the source at once. @param {string} text */
-    paste: (text) =>
-      inside((root, text) => {
-        const area = /** @type {HTMLTextAreaElement} */ (root.querySelector('.source textarea'));
-        area.value = text;
-        area.dispatchEvent(new InputEvent('input', { bubbles: true }));
-      }, text),
+    /** Puts a whole text into a field at once, by default that of the source. @param {string} text */
+    paste: (text, field = '.source textarea') =>
+      inside(
+        (root, text, field) => {
+          const area = /** @type {HTMLTextAreaElement} */ (root.querySelector(field));
+          area.value = text;
+          area.dispatchEvent(new InputEvent('input', { bubbles: true }));
+          area.dispatchEvent(new Event('change', { bubbles: true }));
+        },
+        text,
+        field,
+      ),
 
     chips: () =>
       inside((root) =>

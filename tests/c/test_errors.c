@@ -292,6 +292,7 @@ static void what_is_missing_is_a_failure(void) {
 #define MISSES(call) REFUSES(call, ATTN_BAD_VALUE, "", "NULL where a tensor or a model is needed")
   MISSES(attn_attention(tape, x, NULL, x, &options));
   MISSES(attn_linear(tape, "linear", x, NULL, NULL));
+  MISSES(attn_input_ready(tape, NULL));
   MISSES(attn_transformer_forward(tape, NULL, &batch, false, 0));
   MISSES(attn_seq2seq_forward(tape, NULL, &batch, false, 0));
   MISSES(attn_kernel_regression_forward(tape, NULL, x, x, x, false));

@@ -46,6 +46,14 @@ test('safetensors: what looks like a name twice is read', () => {
   assert.deepEqual(Object.keys(tensors), Object.keys(odd));
 });
 
+test('safetensors: metadata may be long', () => {
+  for (const sign of ['x', '"']) {
+    const notes = sign.repeat(2 ** 24);
+    const { metadata } = decodeSafetensors(file({ __metadata__: { notes } }));
+    assert.ok(metadata.notes === notes);
+  }
+});
+
 test('safetensors: what was written is read again', () => {
   const bytes = encodeSafetensors(TENSORS, { from: 'here' });
   const { tensors, metadata } = decodeSafetensors(bytes);

@@ -159,7 +159,19 @@ export class AttentionPlayground extends HTMLElement {
       this.#repaint();
     } else {
       this.#rebuild();
+      this.#address.look();
+      this.#guard();
     }
+  }
+
+  /** What stands behind the # of the page's address, as a figure that follows it last saw it. */
+  get hash() {
+    return this.#address.hash;
+  }
+
+  /** Whether it follows the page's address and that cannot say what it shows. */
+  get unsaved() {
+    return this.#follows && this.#nameless;
   }
 
   /**
@@ -211,7 +223,7 @@ export class AttentionPlayground extends HTMLElement {
   /** Goes on where the element was taken off the page. */
   #resume() {
     this.#open(this.#runs);
-    this.#rebuild();
+    this.#remake();
     this.#show();
     this.#address.look();
   }
@@ -263,10 +275,15 @@ export class AttentionPlayground extends HTMLElement {
 
   #translate() {
     if (languageOf(this) === this.#language) return;
+    checkLanguage(this);
+    this.#remake();
+  }
+
+  /** Makes the parts anew and leaves them as the reader has them. */
+  #remake() {
     const fit = () => this.#fit(this.#figure?.element.clientWidth ?? 0);
     fit();
     const putBack = keep(this.#root);
-    checkLanguage(this);
     this.#rebuild();
     fit();
     putBack();
@@ -393,8 +410,8 @@ export class AttentionPlayground extends HTMLElement {
 
   /** Who leaves the page is asked first while that would end a training, or lose what no address holds. */
   #guard() {
-    const trains = this.isConnected && line.present(this.#history).running;
-    if (trains || this.#nameless) addEventListener('beforeunload', this.#ask);
+    const loses = line.present(this.#history).running || this.unsaved;
+    if (this.isConnected && loses) addEventListener('beforeunload', this.#ask);
     else removeEventListener('beforeunload', this.#ask);
   }
 

@@ -64,9 +64,14 @@ export class FollowedAddress {
     return opened;
   }
 
-  /** The address may have changed. */
+  get hash() {
+    return this.#hash;
+  }
+
+  /** The address may have changed, or the state while nothing could be written. */
   look() {
     if (this.#figure.follows() && location.hash !== this.#hash) this.#read();
+    else this.writeLater();
   }
 
   async #read() {
@@ -106,7 +111,6 @@ export class FollowedAddress {
     try {
       const hash = await encodeState(this.#figure.lesson().table, state);
       if (turn !== this.#turn) return;
-      this.#figure.written(null);
       if (location.hash !== this.#hash) {
         // Who goes elsewhere is read before anything is written over it.
         this.#read();
@@ -116,8 +120,9 @@ export class FollowedAddress {
       if (location.hash !== hash) history.replaceState(history.state, '', pageLink(hash)); // whatever base the page has
       this.#hash = hash;
       this.#named = state;
+      this.#figure.written(null);
     } catch (error) {
-      // Frames without an origin may not write their address; they have none to share either.
+      // Browsers may refuse to write, after too many times for one; the next change tries again.
       if (turn === this.#turn && error instanceof RangeError) this.#figure.written('linkTooLong');
     }
   }

@@ -43,10 +43,10 @@ const asked = (name) => new URLSearchParams(location.search).get(name);
  */
 function dress(lang, theme) {
   const { documentElement: page } = document;
-  const tag = asked('lang') ?? lang;
+  const tag = asked('lang') || lang;
   if (tag) page.lang = nearest(tag);
-  const scheme = asked('theme') ?? theme;
-  if (scheme === 'light' || scheme === 'dark') page.dataset.theme = scheme;
+  const scheme = [asked('theme'), theme].find((each) => each === 'light' || each === 'dark');
+  if (scheme) page.dataset.theme = scheme;
 }
 
 /**
@@ -71,6 +71,12 @@ function addressWith(name, value) {
   return address;
 }
 
+/** The lesson of the address. */
+function askedLesson() {
+  const name = asked('lesson') ?? '';
+  return Object.hasOwn(lessons, name) ? name : defaultLesson;
+}
+
 /**
  * Names the page after its lesson.
  * @param {HTMLElement} element whose language it is in
@@ -78,11 +84,12 @@ function addressWith(name, value) {
  */
 function entitle(element) {
   const strings = stringsOf(languageOf(element));
-  const lesson = asked('lesson') ?? '';
-  const words = named(Object.hasOwn(lessons, lesson) ? lesson : defaultLesson, strings);
+  const words = named(askedLesson(), strings);
   document.title = `${words.title} · ${strings.settings.name}`;
   return words;
 }
+
+const ask = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
 
 /** @type {Record<string, string>} */
 const languages = { en: 'English', 'zh-CN': '中文' };
@@ -137,18 +144,22 @@ export class AttentionSettings extends HTMLElement {
 /**
  * The lessons in a row, the one of the address marked, and what it is about. Who goes to another one and
  * back, by the row or through the browser's history, finds the very figure that was left; after a reload,
- * what its address said.
+ * what its address said. A figure that is away is asked for as well before it is lost with the page.
  */
 export class AttentionLessons extends HTMLElement {
   /** The one that is shown. */
   #lesson = '';
-  /** Of every lesson that was shown. @type {Record<string, any>} */
-  #figures = {};
+  /** Of every lesson that was shown. @type {Map<string, import('./attention-playground.js').AttentionPlayground>} */
+  #figures = new Map();
   #links = Object.keys(lessons).map((name) => {
     const onclick = (/** @type {MouseEvent} */ event) => this.#go(event, name);
     return { name, link: h('a', { onclick }) };
   });
-  #nav = h('nav', null, ...this.#links.map(({ link }) => link));
+  #nav = h(
+    'nav',
+    { onpointerdown: () => this.#aim(), onfocusin: () => this.#aim() },
+    ...this.#links.map(({ link }) => link),
+  );
   #lead = h('p');
   #stop = new AbortController();
 
@@ -166,12 +177,13 @@ export class AttentionLessons extends HTMLElement {
 
   disconnectedCallback() {
     this.#stop.abort();
+    removeEventListener('beforeunload', ask);
   }
 
   /** @param {string} name */
   #addressOf(name) {
     const address = addressWith('lesson', name === defaultLesson ? null : name);
-    address.hash = recall(name, 'sessionStorage') ?? '';
+    address.hash = this.#figures.get(name)?.hash ?? recall(name, 'sessionStorage') ?? '';
     return address.href;
   }
 
@@ -180,22 +192,35 @@ export class AttentionLessons extends HTMLElement {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     if (name === this.#lesson) return;
-    remember(this.#lesson, location.hash, 'sessionStorage');
     history.pushState(null, '', this.#addressOf(name));
     this.#turn();
   }
 
   /** To the lesson of the address. */
   #turn() {
-    const lesson = asked('lesson') ?? defaultLesson;
+    const lesson = askedLesson();
     if (lesson === this.#lesson) return;
-    const figure = /** @type {Element} */ (document.querySelector('attention-playground'));
-    this.#figures[lesson] ??= this.#lesson ? figure.cloneNode(true) : figure;
-    const next = this.#figures[lesson];
-    next.setAttribute('lesson', lesson);
+    const figure = /** @type {import('./attention-playground.js').AttentionPlayground} */ (
+      document.querySelector('attention-playground')
+    );
+    let next = this.#figures.get(lesson);
+    if (!next) {
+      next = this.#lesson ? /** @type {typeof figure} */ (figure.cloneNode(true)) : figure;
+      next.setAttribute('lesson', asked('lesson') ?? lesson);
+      this.#figures.set(lesson, next);
+    }
+    if (this.#lesson) remember(this.#lesson, figure.hash, 'sessionStorage');
     figure.replaceWith(next);
+    const away = [...this.#figures.values()].filter((each) => each !== next);
+    if (away.some(({ unsaved }) => unsaved)) addEventListener('beforeunload', ask);
+    else removeEventListener('beforeunload', ask);
     this.#lesson = lesson;
     this.#show();
+  }
+
+  /** Theme, language and state may have changed since. */
+  #aim() {
+    for (const { name, link } of this.#links) link.href = this.#addressOf(name);
   }
 
   #show() {
@@ -204,8 +229,8 @@ export class AttentionLessons extends HTMLElement {
     for (const { name, link } of this.#links) {
       setText(link, named(name, strings).title);
       setAttribute(link, 'aria-current', name === this.#lesson && 'page');
-      link.href = this.#addressOf(name);
     }
+    this.#aim();
     setText(this.#lead, entitle(this).lead);
   }
 }

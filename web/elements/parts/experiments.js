@@ -20,9 +20,14 @@ export function experiments({ lesson, strings, language, dispatch }) {
   const look = h('p', { class: 'look', role: 'status' });
   const links = lesson.experiments.map((experiment) => {
     const values = lesson.experimentValues(experiment, language === 'zh-CN');
+    const aim = () => {
+      link.href = pageLink(link.hash); // the page's address may have changed since
+    };
     const link = h(
       'a',
       {
+        onpointerdown: aim,
+        onfocus: aim,
         onclick: (/** @type {MouseEvent} */ event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey) return;
           event.preventDefault();

@@ -39,7 +39,7 @@ export function corpusPanel(context) {
       dispatch(intent) {
         own.hidden = intent.values.corpus !== 'own';
         if (text.value === '') text.value = shown();
-        ask(!own.hidden && text.value === '');
+        ask(!own.hidden && sent === '');
         if (asked) text.focus();
         else dispatch(intent);
       },
