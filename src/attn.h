@@ -231,13 +231,13 @@ void attn_gradients_zero(attn_tape *tape);
   X(COSINE, "cosine") /* down to last_rate at step `total` */ \
   X(INVERSE_SQUARE_ROOT, "inverse-square-root")
 
-#define ATTN_KERNEL_LIST(X)                                                      \
-  X(AVERAGE, "average")         /* every key alike */                            \
-  X(GAUSSIAN, "gaussian")       /* e^(-u²/2) */                                 \
-  X(BOXCAR, "boxcar")           /* 1 within u < 1, as the next three 0 beyond */ \
-  X(TRIANGULAR, "triangular")   /* 1 - u; D2L calls it Epanechikov */            \
-  X(EPANECHIKOV, "epanechikov") /* 1 - u² (Epanechnikov 1969) */                \
-  X(TRICUBE, "tricube")         /* (1 - u³)³ */
+#define ATTN_KERNEL_LIST(X)                                                        \
+  X(AVERAGE, "average")           /* every key alike */                            \
+  X(GAUSSIAN, "gaussian")         /* e^(-u²/2) */                                 \
+  X(BOXCAR, "boxcar")             /* 1 within u < 1, as the next three 0 beyond */ \
+  X(TRIANGULAR, "triangular")     /* 1 - u; D2L calls it Epanechikov */            \
+  X(EPANECHNIKOV, "epanechnikov") /* 1 - u² (Epanechnikov 1969) */                \
+  X(TRICUBE, "tricube")           /* (1 - u³)³ */
 
 #define ATTN_SEQ2SEQ_ATTENTION_LIST(X)                                                \
   X(NONE, "none")         /* the encoder's last state is the context of every step */ \

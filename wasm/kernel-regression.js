@@ -14,7 +14,7 @@ import { checkTraining, TrainableModel } from './trainable.js';
 /** @typedef {import('./tensor.js').TensorLike} TensorLike */
 /**
  * @typedef {object} KernelRegressionConfig
- * @property {'average' | 'gaussian' | 'boxcar' | 'triangular' | 'epanechikov' | 'tricube'} [kernel]  default
+ * @property {'average' | 'gaussian' | 'boxcar' | 'triangular' | 'epanechnikov' | 'tricube'} [kernel]  default
  *   'gaussian'
  * @property {boolean} [learned]  whether the width is a parameter, default false
  * @property {number} [width]  multiplies distances, so that a larger one makes a narrower kernel; default 1; of a learned one where it starts, 0: at random

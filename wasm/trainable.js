@@ -13,6 +13,7 @@ import {
   isPlain,
   notNegative,
   number,
+  required,
   text,
 } from './options.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
@@ -292,7 +293,13 @@ export class TrainableModel extends Model {
 /** @param {TrainOptions} options */
 export function checkTraining(options) {
   checkNames('trainStep', options, TRAINING);
-  if (options.schedule !== undefined) checkParts('schedule', options.schedule, SCHEDULE);
+  const { schedule } = options;
+  if (schedule === undefined) return;
+  checkParts('schedule', schedule, SCHEDULE);
+  if (schedule.kind === 'cosine') required(schedule.total, 'schedule.total');
+  if (schedule.kind !== 'step') return;
+  required(schedule.every, 'schedule.every');
+  required(schedule.factor, 'schedule.factor');
 }
 
 /** @param {unknown} metadata  of a safetensors file, which holds texts alone */

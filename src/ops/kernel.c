@@ -6,7 +6,7 @@
  *   gaussian     K = e^(-u²/2)             see ops/score.c
  *   boxcar       K = 1                     within u < 1; 0 beyond, as all that follow
  *   triangular   K = 1 - u                 d log K / du = -1 ÷ (1 - u)
- *   epanechikov  K = 1 - u²                             = -2 u ÷ (1 - u²)
+ *   epanechnikov  K = 1 - u²                             = -2 u ÷ (1 - u²)
  *   tricube      K = (1 - u³)³                          = -9 u² ÷ (1 - u³)
  *
  * Factors in front of K would cancel in the softmax. A key beyond the kernel's reach has the score
@@ -21,7 +21,7 @@ static attn_real log_kernel(int32_t kernel, attn_real u) {
   switch (kernel) {
     case ATTN_KERNEL_TRIANGULAR:
       return attn_log(1 - u);
-    case ATTN_KERNEL_EPANECHIKOV:
+    case ATTN_KERNEL_EPANECHNIKOV:
       return attn_log(1 - u * u);
     case ATTN_KERNEL_TRICUBE:
       return 3 * attn_log(1 - u * u * u);
@@ -34,7 +34,7 @@ static attn_real log_kernel_slope(int32_t kernel, attn_real u) {
   switch (kernel) {
     case ATTN_KERNEL_TRIANGULAR:
       return -1 / (1 - u);
-    case ATTN_KERNEL_EPANECHIKOV:
+    case ATTN_KERNEL_EPANECHNIKOV:
       return -2 * u / (1 - u * u);
     case ATTN_KERNEL_TRICUBE:
       return -9 * u * u / (1 - u * u * u);

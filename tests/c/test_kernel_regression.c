@@ -15,7 +15,7 @@ static double kernel_of(double u) {
   if (u >= 1) return 0;
   if (kernel == ATTN_KERNEL_BOXCAR) return 1;
   if (kernel == ATTN_KERNEL_TRIANGULAR) return 1 - u;
-  if (kernel == ATTN_KERNEL_EPANECHIKOV) return 1 - u * u;
+  if (kernel == ATTN_KERNEL_EPANECHNIKOV) return 1 - u * u;
   return pow(1 - u * u * u, 3);
 }
 

@@ -103,7 +103,7 @@ onEachEngine('training: a schedule that makes no sense is named', (engine) => {
   for (const kind of ['constant', 'step', 'cosine']) {
     for (const name of ['factor', 'lastRate']) {
       for (const bad of [Number.NaN, -0.5, Number.POSITIVE_INFINITY, 1e39, 'half']) {
-        const schedule = { kind, [name]: bad };
+        const schedule = { kind, every: 1, factor: 0.5, total: 4, [name]: bad };
         const words = [`schedule.${name}`, String(bad)];
         assertFails(() => model.trainStep(batch, { schedule }), VALUE, ...words);
       }

@@ -247,6 +247,19 @@ onEachEngine('transformer: what no pass computes is not overridden', (engine) =>
   assert.deepEqual(model.decode(INPUT, { bos: 2 }), decoded);
 });
 
+onEachEngine('transformer: a schedule needs what it falls by', (engine) => {
+  const model = engine.transformer(SMALL);
+  for (const [schedule, missing] of [
+    [{ kind: 'cosine' }, 'schedule.total'],
+    [{ kind: 'step' }, 'schedule.every'],
+    [{ kind: 'step', every: 2 }, 'schedule.factor'],
+  ]) {
+    assertFails(() => model.trainStep(BATCH, { schedule }), VALUE, missing, 'missing');
+  }
+  assert.equal(model.steps, 0);
+  model.trainStep(BATCH, { schedule: { kind: 'cosine', total: 4 } });
+});
+
 onEachEngine('transformer: gradients are those of these parameters', (engine) => {
   const model = engine.transformer(SMALL);
   model.trainStep(BATCH);

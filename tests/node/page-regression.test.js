@@ -228,7 +228,7 @@ describe('numbers', () => {
   });
 
   test('the PyTorch script holds points, kernel, training and what should come out', async () => {
-    const values = { kernel: 'epanechikov', learned: true, width: 0.5, rate: 0.05, step: 3 };
+    const values = { kernel: 'epanechnikov', learned: true, width: 0.5, rate: 0.05, step: 3 };
     const result = await resultOf(values, { read: lesson.everything() });
     const script = lesson.toPyTorch(result.state, result);
     for (const line of [

@@ -71,7 +71,7 @@ export function frameCode(lesson, hash, controls, language) {
   });
   const address = `${framePage()}?${asked}${hash}`.replaceAll('&', '&amp;');
   return [
-    `<iframe src="${address}" title="Attention Playground" width="100%" height="1000"></iframe>`,
+    `<iframe src="${address}" title="Attention Playground" width="100%" height="1000" style="border: 0"></iframe>`,
     '<script>',
     "addEventListener('message', ({ data, source }) => {",
     "  if (data?.type !== 'attention-playground:height') return;",

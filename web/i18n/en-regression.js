@@ -14,7 +14,7 @@ export default {
         gaussian: 'Gaussian',
         boxcar: 'boxcar',
         triangular: 'triangular',
-        epanechikov: 'Epanechikov',
+        epanechnikov: 'Epanechnikov',
         tricube: 'tricube',
       },
     },

@@ -14,7 +14,7 @@ export default {
         gaussian: '高斯核',
         boxcar: '矩形核',
         triangular: '三角核',
-        epanechikov: 'Epanechikov 核',
+        epanechnikov: 'Epanechnikov 核',
         tricube: 'Tricube 核',
       },
     },

@@ -34,6 +34,6 @@ export default {
   'kernel-gaussian': 'K(u) = e^{-u^2 / 2}',
   'kernel-boxcar': String.raw`K(u) = [\,u < 1\,]`,
   'kernel-triangular': String.raw`K(u) = \max(0, 1 - u)`,
-  'kernel-epanechikov': String.raw`K(u) = \max(0, 1 - u^2)`,
+  'kernel-epanechnikov': String.raw`K(u) = \max(0, 1 - u^2)`,
   'kernel-tricube': String.raw`K(u) = \max(0, 1 - u^3)^3`,
 };

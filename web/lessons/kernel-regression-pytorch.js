@@ -17,7 +17,7 @@ const kernels = {
   gaussian: 'torch.softmax(-u ** 2 / 2 - 1e30 * (1 - allowed), -1)',
   boxcar: '(u < 1).float()',
   triangular: '(1 - u).clamp(min=0)',
-  epanechikov: '(1 - u ** 2).clamp(min=0)',
+  epanechnikov: '(1 - u ** 2).clamp(min=0)',
   tricube: '(1 - u ** 3).clamp(min=0) ** 3',
 };
 

@@ -27,7 +27,7 @@ export const box = [
 const DENSITY = 50;
 export const QUERIES = box[1][0] * DENSITY + 1;
 
-const kernels = ['average', 'gaussian', 'boxcar', 'triangular', 'epanechikov', 'tricube'];
+const kernels = ['average', 'gaussian', 'boxcar', 'triangular', 'epanechnikov', 'tricube'];
 /** Kernels whose weights do not change with a small change of the width. */
 const flat = ['average', 'boxcar'];
 

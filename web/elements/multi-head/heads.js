@@ -69,7 +69,8 @@ export function heads({ lesson, strings, dispatch }, painter) {
         const [button, box] = item.children;
         const [, title, number] = button.children;
         setText(title, head < 0 ? words.mean : fill(words.head, { head: head + 1 }));
-        setText(number, fill(words.entropy, { value: short(entropy) }));
+        // The heads' mean is not the entropy of their mean, which nothing here computes.
+        setText(number, head < 0 ? '' : fill(words.entropy, { value: short(entropy) }));
         const shown = head < 0 ? now.show === MEAN : now.show !== MEAN && now.head === head;
         setAttribute(button, 'aria-pressed', String(shown));
         const off = now.silenced.includes(head);
