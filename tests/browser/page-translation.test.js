@@ -362,6 +362,7 @@ eachBrowser((browser) => {
     await page.keyboard.press('Enter');
     await figure.until((root) => !root.querySelector('.score.stale'));
     assert.equal(await figure.main(), 'Resume');
+    await figure.until((root) => root.querySelector('.training [type=range]:enabled'));
     const stops = [];
     for (let press = 0; press < 6; press++) {
       await page.keyboard.press('Tab');
