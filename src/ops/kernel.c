@@ -6,7 +6,7 @@
  *   gaussian     K = e^(-u²/2)             see ops/score.c
  *   boxcar       K = 1                     within u < 1; 0 beyond, as all that follow
  *   triangular   K = 1 - u                 d log K / du = -1 ÷ (1 - u)
- *   epanechnikov  K = 1 - u²                             = -2 u ÷ (1 - u²)
+ *   epanechnikov K = 1 - u²                             = -2 u ÷ (1 - u²)
  *   tricube      K = (1 - u³)³                          = -9 u² ÷ (1 - u³)
  *
  * Factors in front of K would cancel in the softmax. A key beyond the kernel's reach has the score
